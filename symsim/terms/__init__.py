@@ -1,0 +1,29 @@
+"""Terms: unsimplified, hash-consed expressions, and the token-wise programs made of them."""
+
+from symsim.terms.evaluate import Operations as Operations
+from symsim.terms.evaluate import evaluate as evaluate
+from symsim.terms.printing import formula as formula
+from symsim.terms.printing import latex as latex
+from symsim.terms.program import MLP as MLP
+from symsim.terms.program import Columns as Columns
+from symsim.terms.program import PositionError as PositionError
+from symsim.terms.program import Program as Program
+from symsim.terms.program import Token as Token
+from symsim.terms.program import UnknownColumnError as UnknownColumnError
+from symsim.terms.program import trace as trace
+from symsim.terms.term import BranchingError as BranchingError
+from symsim.terms.term import FloatConstantError as FloatConstantError
+from symsim.terms.term import Kind as Kind
+from symsim.terms.term import Number as Number
+from symsim.terms.term import Term as Term
+from symsim.terms.term import TermError as TermError
+from symsim.terms.term import WidthError as WidthError
+from symsim.terms.term import as_term as as_term
+from symsim.terms.term import column as column
+from symsim.terms.term import constant as constant
+from symsim.terms.term import dot as dot
+from symsim.terms.term import exp as exp
+from symsim.terms.term import log as log
+from symsim.terms.term import maximum as maximum
+from symsim.terms.term import postorder as postorder
+from symsim.terms.term import relu as relu
