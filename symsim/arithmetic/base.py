@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -59,7 +59,10 @@ class Arithmetic(ABC):
     subtracts_maximum: bool = False
     """Whether softmax subtracts the row maximum, as machines do."""
 
-    decimal_digits: ClassVar[int] = 17
+    @property
+    def rounds(self) -> bool:
+        """Whether single operations round, so that a run only measures."""
+        return self.evidence in (Evidence.VALUE, Evidence.MEASURED)
 
     def working(self) -> AbstractContextManager[object]:
         """Enter the working precision."""

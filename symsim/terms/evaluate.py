@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from symsim.terms.term import Kind, Term, postorder
+from symsim.terms.term import Kind, Term, TermError, postorder
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -22,25 +22,44 @@ class Operations(Protocol):
     def integers(self, values: Array) -> Array:
         """An array of small integers as numbers of the arithmetic."""
 
-    def add(self, left: Array, right: Array) -> Array: ...
-    def sub(self, left: Array, right: Array) -> Array: ...
-    def mul(self, left: Array, right: Array) -> Array: ...
-    def div(self, left: Array, right: Array) -> Array: ...
-    def neg(self, value: Array) -> Array: ...
-    def exp(self, value: Array) -> Array: ...
-    def log(self, value: Array) -> Array: ...
-    def maximum(self, left: Array, right: Array) -> Array: ...
+    def add(self, left: Array, right: Array) -> Array:
+        """Sums."""
+
+    def sub(self, left: Array, right: Array) -> Array:
+        """Differences."""
+
+    def mul(self, left: Array, right: Array) -> Array:
+        """Products."""
+
+    def div(self, left: Array, right: Array) -> Array:
+        """Quotients; a zero divisor must not raise."""
+
+    def neg(self, value: Array) -> Array:
+        """Negatives."""
+
+    def exp(self, value: Array) -> Array:
+        """Exponentials, in the base of the arithmetic."""
+
+    def log(self, value: Array) -> Array:
+        """The inverse of exp."""
+
+    def maximum(self, left: Array, right: Array) -> Array:
+        """The larger of each two."""
+
     def dot(self, left: Array, right: Array) -> Array:
         """Inner products along the last axis, which is kept with length 1."""
 
 
 def evaluate(
-    roots: Sequence[Term], columns: Mapping[str, Array], operations: Operations, tokens: int = 1
+    roots: Sequence[Term],
+    columns: Mapping[str, Array],
+    operations: Operations,
+    tokens: int | None = None,
 ) -> tuple[Array, ...]:
     """The values of `roots`, each broadcastable to (..., tokens, width).
 
     `columns` maps a column name to an array (..., tokens, width); `tokens` is the number of
-    positions, used by position primitives only.
+    positions, needed by position primitives only.
     """
     values: dict[Term, Array] = {}
     for node in postorder(tuple(roots)):
@@ -53,7 +72,7 @@ def _value(
     args: list[Array],
     columns: Mapping[str, Array],
     operations: Operations,
-    tokens: int,
+    tokens: int | None,
 ) -> Array:
     match node.kind:
         case Kind.COLUMN:
@@ -62,7 +81,7 @@ def _value(
             assert isinstance(node.payload, Fraction)
             return operations.constant(node.payload)
         case Kind.POSITION | Kind.IN_RANGE | Kind.BIT:
-            return operations.integers(_positional(node, np.arange(tokens)[:, None]))
+            return operations.integers(_positional(node, tokens))
         case Kind.ADD:
             return operations.add(*args)
         case Kind.SUB:
@@ -80,11 +99,15 @@ def _value(
         case Kind.MAX:
             return operations.maximum(*args)
         case Kind.DOT:
-            return operations.dot(*args)
+            # A constant comes without axes, an inner product needs the last one.
+            return operations.dot(*map(np.atleast_1d, args))
 
 
-def _positional(node: Term, positions: Array) -> Array:
-    """The position primitive `node` at `positions`, as integers."""
+def _positional(node: Term, tokens: int | None) -> Array:
+    """The position primitive `node` at the positions 0, ..., tokens - 1, (tokens, 1) integers."""
+    if tokens is None:
+        raise TermError(f"{node!r}: evaluation needs the number of tokens")
+    positions = np.arange(tokens)[:, None]
     payload = node.payload if isinstance(node.payload, tuple) else ()
     match node.kind:
         case Kind.IN_RANGE:

@@ -15,7 +15,18 @@ from functools import cached_property
 from types import MappingProxyType
 
 from symsim.terms.printing import formula, latex
-from symsim.terms.term import Kind, Number, Term, TermError, as_term, column, postorder
+from symsim.terms.term import (
+    POSITIONAL,
+    FloatConstantError,
+    Kind,
+    Number,
+    Term,
+    TermError,
+    as_term,
+    column,
+    postorder,
+    whole,
+)
 
 Columns = Mapping[str, int]
 """Named column groups and their widths, in order."""
@@ -36,9 +47,10 @@ class Token:
     `in_range(lo, hi)` (1 if lo <= position < hi, else 0) and `bit(k)`.
     """
 
-    def __init__(self, columns: Columns, *, sees_position: bool) -> None:
+    __slots__ = ("_columns",)
+
+    def __init__(self, columns: Mapping[str, Term]) -> None:
         self._columns = columns
-        self._sees_position = sees_position
 
     def __getattr__(self, name: str) -> Term:
         return self[name]
@@ -48,29 +60,21 @@ class Token:
             raise UnknownColumnError(
                 f"column {name!r} is not among the token's columns: {', '.join(self._columns)}"
             )
-        return column(name, self._columns[name])
+        return self._columns[name]
 
     @property
     def position(self) -> Term:
         """The index of the token in its call, from 0."""
-        return self._positional(Kind.POSITION, None)
+        return Term(Kind.POSITION)
 
     def in_range(self, lo: int, hi: int) -> Term:
         """1 if lo <= position < hi, else 0."""
-        return self._positional(Kind.IN_RANGE, (lo, hi))
+        bounds = whole("in_range bound", lo), whole("in_range bound", hi)
+        return Term(Kind.IN_RANGE, payload=bounds)
 
     def bit(self, k: int) -> Term:
         """The binary digit of weight 2^k of the position."""
-        if k < 0:
-            raise TermError(f"bit({k}): expected a digit of at least 0")
-        return self._positional(Kind.BIT, (k,))
-
-    def _positional(self, kind: Kind, payload: tuple[int, ...] | None) -> Term:
-        if not self._sees_position:
-            raise PositionError(
-                f"{kind.value}: only the input MLP sees the position of its token"
-            )
-        return Term(kind, payload=payload)
+        return Term(Kind.BIT, payload=(whole("bit", k, least=0),))
 
 
 MLP = Callable[[Token], Mapping[str, Term | Number]]
@@ -82,6 +86,9 @@ class Program:
 
     inputs: Columns
     outputs: Mapping[str, Term]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _program, (dict(self.inputs), dict(self.outputs))
 
     @cached_property
     def columns(self) -> Columns:
@@ -136,11 +143,39 @@ def trace(function: MLP, columns: Columns, *, sees_position: bool = False) -> Pr
     """The program that `function` computes on tokens with the given columns.
 
     Raises BranchingError, FloatConstantError, UnknownColumnError, PositionError or WidthError
-    where the function leaves token-wise arithmetic.
+    where the function leaves token-wise arithmetic, TermError for a name or width that no
+    column can have. A Python operation that terms do not have (abs, %, a loop over a term)
+    raises Python's own TypeError, of which TermError is a kind.
     """
-    frozen = MappingProxyType(dict(columns))
-    result = function(Token(frozen, sees_position=sees_position))
+    inputs = {name: column(name, width) for name, width in columns.items()}
+    result = function(Token(inputs))
     if not isinstance(result, Mapping) or not result:
         raise TermError(f"the program returned {result!r}: expected columns by name")
-    outputs = {name: as_term(value) for name, value in result.items()}
-    return Program(frozen, MappingProxyType(outputs))
+    program = _program(
+        {name: term.width for name, term in inputs.items()},
+        {name: _output(name, value) for name, value in result.items()},
+    )
+    # Looked for here and not where the token is asked, as a term may come from elsewhere.
+    for node in program.nodes:
+        if node.kind is Kind.COLUMN and inputs.get(str(node.payload)) is not node:
+            raise UnknownColumnError(
+                f"{node!r}, of width {node.width}, is not among the token's columns: "
+                f"{dict(program.inputs)}"
+            )
+        if node.kind in POSITIONAL and not sees_position:
+            raise PositionError(f"{node!r}: only the input MLP sees the position of its token")
+    return program
+
+
+def _output(name: str, value: Term | Number) -> Term:
+    """A returned value as a term, its name being one that a column can have."""
+    try:
+        term = as_term(value)
+    except FloatConstantError as error:
+        raise FloatConstantError(f"output {name!r}: {error}") from None
+    column(name, term.width)
+    return term
+
+
+def _program(inputs: dict[str, int], outputs: dict[str, Term]) -> Program:
+    return Program(MappingProxyType(inputs), MappingProxyType(outputs))

@@ -11,7 +11,7 @@ import numbers
 import threading
 from enum import Enum
 from fractions import Fraction
-from typing import NoReturn
+from typing import ClassVar, NoReturn, final
 from weakref import WeakValueDictionary
 
 
@@ -50,13 +50,17 @@ class Kind(Enum):
     DOT = "dot"  # inner product of two column groups, of width 1
 
 
+POSITIONAL = frozenset({Kind.POSITION, Kind.IN_RANGE, Kind.BIT})
+
 Payload = str | Fraction | tuple[int, ...] | None
 Number = int | Fraction
 
 _interned: WeakValueDictionary[tuple[object, ...], Term] = WeakValueDictionary()
-_interning = threading.Lock()
+# Reentrant, as the garbage collector may run a finalizer that builds a term in its turn.
+_interning = threading.RLock()
 
 
+@final
 class Term:
     """One node: `kind`, `args`, `payload` and `width` (number of columns).
 
@@ -71,9 +75,13 @@ class Term:
     payload: Payload
     width: int
 
+    # Keeps numpy from spreading a term over an array: `array * term` reaches __rmul__.
+    __array_ufunc__: ClassVar[None] = None
+
     def __new__(
         cls, kind: Kind, args: tuple[Term, ...] = (), payload: Payload = None, width: int = 1
     ) -> Term:
+        """The node with these parts, made now unless it exists."""
         # Keyed by identity: arguments are interned, and == on terms raises.
         key = (kind, tuple(map(id, args)), type(payload), payload, width)
         with _interning:
@@ -84,18 +92,23 @@ class Term:
                 _interned[key] = term
             return term
 
-    def __reduce__(self) -> tuple[type[Term], tuple[object, ...]]:
-        return Term, (self.kind, self.args, self.payload, self.width)
+    def __reduce__(self) -> tuple[object, ...]:
+        # A flat list of nodes: pickling argument by argument would recurse as deep as the term.
+        nodes = postorder((self,))
+        place = {node: i for i, node in enumerate(nodes)}
+        return _rebuilt, (
+            [(n.kind, tuple(place[arg] for arg in n.args), n.payload, n.width) for n in nodes],
+        )
 
     def __repr__(self) -> str:
-        from symsim.terms.printing import formula
+        from symsim.terms.printing import excerpt  # noqa: PLC0415 - printing imports Term
 
-        return f"Term({formula(self)})"
+        return f"Term({excerpt(self)})"
 
     def _branch(self, *_: object) -> NoReturn:
         raise BranchingError(
-            f"{self!r} was compared or tested for truth: a token-wise program cannot branch on "
-            "data; use maximum() or an in_range() column"
+            f"{self!r} was compared, tested for truth or converted to a number: a token-wise "
+            "program cannot branch on data; use maximum() or an in_range() column"
         )
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _branch
@@ -134,12 +147,28 @@ class Term:
 
     def __pow__(self, exponent: int) -> Term:
         """`exponent` factors of this term, a whole number of at least 1."""
-        if not isinstance(exponent, int) or isinstance(exponent, bool) or exponent < 1:
-            raise TermError(f"power {exponent!r}: expected a whole number of at least 1")
         power = self
-        for _ in range(exponent - 1):
+        for _ in range(whole("power", exponent, least=1) - 1):
             power = power * self
         return power
+
+
+def _rebuilt(nodes: list[tuple[Kind, tuple[int, ...], Payload, int]]) -> Term:
+    """The last of `nodes`, whose arguments are given by their place in the list."""
+    terms: list[Term] = []
+    for kind, args, payload, width in nodes:
+        terms.append(Term(kind, tuple(terms[arg] for arg in args), payload, width))
+    return terms[-1]
+
+
+def whole(what: str, value: object, least: int | None = None) -> int:
+    """`value` as an int; raises TermError unless it is a whole number of at least `least`."""
+    if not isinstance(value, bool) and isinstance(value, numbers.Integral):
+        number = int(value)
+        if least is None or number >= least:
+            return number
+    bound = "" if least is None else f" of at least {least}"
+    raise TermError(f"{what} {value!r}: expected a whole number{bound}")
 
 
 def constant(value: Number) -> Term:
@@ -152,7 +181,16 @@ def constant(value: Number) -> Term:
 
 
 def column(name: str, width: int = 1) -> Term:
-    """The named column group of `width` columns (a symbol, in a claim)."""
+    """The named column group of `width` columns (a symbol, in a claim).
+
+    Raises TermError for a name that is no identifier or that a formula uses for the position.
+    """
+    reserved = sorted(kind.value for kind in POSITIONAL)
+    if not isinstance(name, str) or not name.isidentifier() or name[0] == "_":
+        raise TermError(f"column name {name!r}: expected an identifier starting with a letter")
+    if name in reserved:
+        raise TermError(f"column name {name!r}: {', '.join(reserved)} say where a token stands")
+    width = whole(f"column {name!r}, width", width, least=1)
     return Term(Kind.COLUMN, payload=name, width=width)
 
 
@@ -198,8 +236,9 @@ def relu(value: Term | Number) -> Term:
     return maximum(value, 0)
 
 
-def dot(left: Term, right: Term) -> Term:
+def dot(left: Term | Number, right: Term | Number) -> Term:
     """The inner product of two groups of the same number of columns."""
+    left, right = as_term(left), as_term(right)
     if left.width != right.width:
         raise WidthError(
             f"dot: {left!r} has {left.width} columns, {right!r} has {right.width}; "

@@ -1,0 +1,223 @@
+"""`symsim run`: simulate heads and compare them with dense attention."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from symsim.arithmetic import Arithmetic, Evidence, arithmetic
+from symsim.cli.output import console, progress_console, write
+from symsim.simulation import (
+    HeadData,
+    OptionError,
+    Options,
+    Simulation,
+    random_head,
+    read_case,
+    read_heads,
+    sample_heads,
+    simulate,
+)
+from symsim.simulation.narrate import conclusion, trace_lines
+from symsim.simulation.record import as_json, record
+from symsim.simulation.simulate import CONSTRUCTIONS, check_options
+
+SAMPLE_ARITHMETICS = ("float32", "bfloat16", "ball:128")
+"""What the packaged sample is run in when nothing is asked."""
+
+_LATER = ("causal", "window", "sink", "sampled", "joined", "packed", "transformer")
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the command line's grammar."""
+    parser = commands.add_parser(
+        "run",
+        help="simulate attention heads by a small oracle",
+        description="Simulate attention heads by calls of an oracle that takes M tokens, and "
+        "compare with dense attention. Without an input: eight real heads packaged with symsim.",
+    )
+    parser.add_argument("construction", metavar="CONSTRUCTION", help=", ".join(CONSTRUCTIONS))
+    source = parser.add_mutually_exclusive_group()
+    source.add_argument("--case", metavar="FILE.json", type=Path, help="Q, K, V, N, M, d, mask")
+    source.add_argument(
+        "--heads", metavar="FILE.npz", type=Path, help="Q, K, V or X, W_Q, W_K, W_V of many heads"
+    )
+    source.add_argument("--random", metavar="N,d", help="a random head")
+    parser.add_argument("--mask", choices=("full",), help="the construction's own mask")
+    parser.add_argument("--tokens", metavar="M", type=int, help="the oracle's limit (32)")
+    parser.add_argument(
+        "--arith",
+        metavar="A",
+        action="append",
+        help="arithmetic, see `symsim list`; may be repeated",
+    )
+    parser.add_argument("--variant", default="repaired", help="repaired (default) or printed")
+    parser.add_argument("--readout", help="dual (default), printed or anchored")
+    parser.add_argument("--aggregation", help="a (default) or a:head")
+    parser.add_argument("--oracle-layers", metavar="L′", type=int, default=1, help="1")
+    parser.add_argument("--oracle-heads", metavar="H′", type=int, default=1, help="1")
+    parser.add_argument("--seed", type=int, default=0, help="root of every random choice (0)")
+    parser.add_argument("--trace", action="store_true", help="every call, with its numbers")
+    parser.add_argument("--json", metavar="FILE|-", help="write the record; - for standard output")
+    parser.set_defaults(execute=execute)
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Run, print and record; 0 if every simulation held, 1 if one did not, 4 if undecided."""
+    options = _options(arguments)
+    all_numbers = _arithmetics(arguments)
+    for numbers in all_numbers:
+        check_options(options, numbers)
+    heads = {numbers.name: _heads(arguments, numbers) for numbers in all_numbers}
+    records, simulations = [], []
+    with _progress() as progress:
+        for numbers in all_numbers:
+            for head in heads[numbers.name]:
+                simulation, seconds = _simulate(head, options, numbers, progress)
+                simulations.append(simulation)
+                seed = arguments.seed if arguments.random else None
+                records.append(record(simulation, seed, seconds))
+    if arguments.json != "-":
+        _print(simulations, trace=arguments.trace)
+    if arguments.json:
+        write(arguments.json, as_json(records))
+    return _exit_code(simulations)
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    if arguments.construction in _LATER:
+        raise OptionError(
+            f"construction {arguments.construction!r} is not in this version; "
+            f"expected {', '.join(CONSTRUCTIONS)}"
+        )
+    for name, value in (
+        ("--oracle-layers", arguments.oracle_layers),
+        ("--oracle-heads", arguments.oracle_heads),
+    ):
+        if value != 1:
+            raise OptionError(f"{name} {value}: construction full takes 1")
+    if arguments.seed < 0:
+        raise OptionError(f"--seed {arguments.seed}: expected an integer of at least 0")
+    return Options(
+        arguments.construction,
+        arguments.variant,
+        arguments.readout,
+        arguments.aggregation,
+        arguments.tokens,
+    )
+
+
+def _arithmetics(arguments: argparse.Namespace) -> list[Arithmetic]:
+    if arguments.arith:
+        names = arguments.arith
+    elif arguments.case or arguments.random:
+        names = ["exact"] if arguments.case else ["ball:128"]
+    else:
+        names = SAMPLE_ARITHMETICS
+    return [arithmetic(name) for name in dict.fromkeys(names)]
+
+
+def _heads(arguments: argparse.Namespace, numbers: Arithmetic) -> list[HeadData]:
+    if arguments.case:
+        return [read_case(arguments.case)]
+    if arguments.heads:
+        return list(read_heads(arguments.heads))
+    if arguments.random:
+        length, dimension = _pair(arguments.random)
+        integers = numbers.evidence is Evidence.EXACT
+        return [random_head(length, dimension, arguments.seed, integers=integers)]
+    return sample_heads()
+
+
+def _pair(text: str) -> tuple[int, int]:
+    try:
+        length, dimension = map(int, text.split(","))
+    except ValueError:
+        length = dimension = 0
+    if length < 1 or dimension < 1:
+        raise OptionError(f"--random {text}: expected N,d, two integers of at least 1")
+    return length, dimension
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=progress_console(),
+        transient=True,
+        disable=not progress_console().is_terminal,
+    )
+
+
+def _simulate(
+    head: HeadData, options: Options, numbers: Arithmetic, progress: Progress
+) -> tuple[Simulation, float]:
+    task = progress.add_task(f"{numbers.name}  {head.name}", total=None)
+    start = perf_counter()
+    simulation = simulate(
+        head,
+        options,
+        numbers,
+        progress=lambda done, steps: progress.update(task, completed=done, total=steps),
+    )
+    progress.remove_task(task)
+    return simulation, perf_counter() - start
+
+
+def _exit_code(simulations: Sequence[Simulation]) -> int:
+    outcomes = {simulation.succeeded for simulation in simulations}
+    if False in outcomes:
+        return 1
+    return 4 if None in outcomes else 0
+
+
+def _print(simulations: Sequence[Simulation], *, trace: bool) -> None:
+    out = console()
+    if trace:
+        for simulation in simulations:
+            for line in trace_lines(simulation):
+                out.print(Text(line), soft_wrap=True)
+    by_arithmetic: dict[str, list[Simulation]] = {}
+    for simulation in simulations:
+        by_arithmetic.setdefault(simulation.numbers.name, []).append(simulation)
+    for group in by_arithmetic.values():
+        out.print(_table(group))
+    for group in by_arithmetic.values():
+        out.print(Text(conclusion(group)))
+
+
+def _table(group: Sequence[Simulation]) -> Table:
+    first = group[0]
+    title = f"{first.numbers.name} (base {first.numbers.base}), {first.options.variant} B.1"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    measured = first.numbers.rounds
+    table.add_column("head", no_wrap=True)
+    columns = ["N", "M", "calls", "rounds", "tokens", "embed.", "error ≤"]
+    for name in [*columns, *(["dense"] if measured else []), "non-finite"]:
+        table.add_column(name, justify="right")
+    for simulation in group:
+        ledger, comparison = simulation.plan.ledger, simulation.comparison
+        counts = (
+            simulation.head.length,
+            simulation.tokens,
+            ledger.total_calls,
+            ledger.rounds,
+            ledger.max_tokens,
+            ledger.max_embedding,
+        )
+        errors = [comparison.max_relative_error, *([comparison.dense_error] if measured else [])]
+        table.add_row(
+            simulation.head.name,
+            *map(str, counts),
+            *("0" if error == 0 else f"{error:.1e}" for error in errors),
+            f"{comparison.non_finite_rows}/{simulation.head.length}",
+        )
+    return table

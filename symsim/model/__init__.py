@@ -1,0 +1,32 @@
+"""The model of computation: masks, transformers, plans that cannot cheat, and their runs."""
+
+from symsim.model.dense import dense_attention as dense_attention
+from symsim.model.dense import dense_product as dense_product
+from symsim.model.dense import dense_transformer as dense_transformer
+from symsim.model.explain import StepNumbers as StepNumbers
+from symsim.model.explain import describe as describe
+from symsim.model.explain import explain as explain
+from symsim.model.ledger import Ledger as Ledger
+from symsim.model.limits import Limits as Limits
+from symsim.model.limits import ModelError as ModelError
+from symsim.model.masks import CAUSAL as CAUSAL
+from symsim.model.masks import FULL as FULL
+from symsim.model.masks import Mask as Mask
+from symsim.model.masks import MaskError as MaskError
+from symsim.model.plan import Call as Call
+from symsim.model.plan import Merge as Merge
+from symsim.model.plan import Plan as Plan
+from symsim.model.register import ArrangementError as ArrangementError
+from symsim.model.register import Register as Register
+from symsim.model.register import beside as beside
+from symsim.model.register import stack as stack
+from symsim.model.run import RunError as RunError
+from symsim.model.run import run as run
+from symsim.model.transformer import Head as Head
+from symsim.model.transformer import Layer as Layer
+from symsim.model.transformer import Transformer as Transformer
+from symsim.model.transformer import TransformerError as TransformerError
+from symsim.model.weights import Block as Block
+from symsim.model.weights import Identity as Identity
+from symsim.model.weights import Ones as Ones
+from symsim.model.weights import Parameter as Parameter

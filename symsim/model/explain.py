@@ -1,0 +1,111 @@
+"""Explanations: what each step of a plan reads, computes and returns, in numbers."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from symsim.arithmetic import Arithmetic, Array
+from symsim.model.plan import Call, Plan, Step
+from symsim.model.register import Field
+from symsim.model.run import Machine
+
+
+@dataclass(frozen=True)
+class HeadNumbers:
+    """One head of one call: logits and normalized weights (rows, tokens) of the rows read."""
+
+    logits: Array
+    weights: Array
+
+
+@dataclass(frozen=True)
+class StepNumbers:
+    """One step in numbers: tokens as given, after φ, the heads, and the rows that are read."""
+
+    step: Step
+    tokens: Mapping[str, Array]
+    after_phi: Mapping[str, Array]
+    heads: tuple[HeadNumbers, ...]
+    rows: Array
+    output: Mapping[str, Array]
+
+
+def describe(plan: Plan) -> Iterator[str]:
+    """One line a step: kind, round, tokens, where each column group comes from, what returns."""
+    for step in plan.steps:
+        kind = f"round {step.round}" if isinstance(step, Call) else "outside"
+        sources = "; ".join(
+            f"{name}: {_source(plan, field)}" for name, field in step.input.fields.items()
+        )
+        returns = ", ".join(step.output.columns)
+        yield f"{kind}  {step.label}  {step.input.rows} tokens  [{sources}] → {returns}"
+
+
+def explain(
+    plan: Plan,
+    arithmetic: Arithmetic,
+    inputs: Mapping[str, Array],
+    parameters: Mapping[str, Array],
+) -> Iterator[StepNumbers]:
+    """Run the plan one step at a time and show each step's numbers (one-layer oracles)."""
+    with arithmetic.working():
+        machine = Machine(plan, arithmetic, parameters)
+        machine.load(inputs)
+        for (step,) in machine.batches(batched=False):
+            machine.execute([step])
+            yield _numbers(machine, step)
+
+
+def _numbers(machine: Machine, step: Step) -> StepNumbers:
+    rows = np.flatnonzero(machine.plan.rows_read(step))
+    tokens = machine.gather([step.input])
+    if isinstance(step, Call):
+        phi = machine.mlp(step.oracle.input_mlp, tokens, step.input.rows)
+        heads = tuple(
+            _head_numbers(machine, *machine.query_and_key(head, phi, rows))
+            for head in step.oracle.layers[0].heads
+        )
+    else:
+        phi, heads = machine.mlp(step.merge.per_row, tokens, step.input.rows), ()
+    output = {
+        name: machine.banks[field.width][field.addresses[rows]]
+        for name, field in step.output.fields.items()
+    }
+    return StepNumbers(step, _only(tokens), _only(phi), heads, rows, output)
+
+
+def _only(columns: Mapping[str, Array]) -> dict[str, Array]:
+    return {name: values[0] for name, values in columns.items()}
+
+
+def _head_numbers(machine: Machine, query: Array, key: Array) -> HeadNumbers:
+    arithmetic = machine.arithmetic
+    logits = arithmetic.project(query[0], key[0].T)
+    unnormalized = arithmetic.exp(logits)
+    total = unnormalized[:, :1]
+    for j in range(1, unnormalized.shape[1]):
+        total = arithmetic.add(total, unnormalized[:, j : j + 1])
+    return HeadNumbers(logits, arithmetic.div(unnormalized, total))
+
+
+def _source(plan: Plan, field: Field) -> str:
+    """`Q[0:2], zero` for the rows of a column group."""
+    names = plan.banks[field.width].names
+    starts = [start for start, _ in names]
+    parts = []
+    places = [bisect_right(starts, address) - 1 for address in field.addresses.tolist()]
+    for place, group in groupby(range(len(places)), key=lambda row: places[row]):
+        start, name = names[place]
+        rows = [int(field.addresses[row]) - start for row in group]
+        if name == "zero":
+            parts.append("zero" if len(rows) == 1 else f"zero ×{len(rows)}")
+        elif rows == list(range(rows[0], rows[0] + len(rows))):
+            parts.append(f"{name}[{rows[0]}:{rows[-1] + 1}]")
+        else:
+            parts.append(f"{name}[{','.join(map(str, rows))}]")
+    return ", ".join(parts)

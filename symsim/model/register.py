@@ -1,0 +1,87 @@
+"""Registers: stored matrices of which only the shape is known, and their arrangements.
+
+While a plan is recorded, a row of a stored matrix is just an address. Arranging (taking rows
+or columns, reversing, concatenating) moves addresses; no number exists yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symsim.terms import Columns
+
+Addresses = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class ArrangementError(ValueError):
+    """Registers do not fit together as arranged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column group of a register: its width and the address of each row.
+
+    Addresses count the rows of the bank that stores all column groups of that width.
+    """
+
+    width: int
+    addresses: Addresses
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Register:
+    """A matrix of `rows` rows whose column groups have names and widths."""
+
+    fields: Mapping[str, Field]
+    rows: int
+
+    @property
+    def columns(self) -> Columns:
+        """Widths of the column groups by name."""
+        return {name: field.width for name, field in self.fields.items()}
+
+    def __getitem__(self, rows: slice) -> Register:
+        """The rows of a slice, `[::-1]` reverses; an arrangement, not an operation."""
+        fields = {
+            name: Field(field.width, field.addresses[rows]) for name, field in self.fields.items()
+        }
+        return Register(fields, len(range(*rows.indices(self.rows))))
+
+    def select(self, *names: str) -> Register:
+        """The named column groups, in the given order."""
+        return Register({name: self.fields[name] for name in names}, self.rows)
+
+    def named(self, *names: str) -> Register:
+        """The same matrix with its column groups called `names`."""
+        fields = dict(zip(names, self.fields.values(), strict=True))
+        return Register(fields, self.rows)
+
+
+def beside(*registers: Register) -> Register:
+    """Concatenation by columns. Raises ArrangementError for unequal rows or a repeated name."""
+    rows = registers[0].rows
+    fields: dict[str, Field] = {}
+    for register in registers:
+        if register.rows != rows:
+            raise ArrangementError(f"beside: {register.rows} rows, expected {rows}")
+        if repeated := fields.keys() & register.fields.keys():
+            raise ArrangementError(f"beside: the columns {sorted(repeated)} occur twice")
+        fields.update(register.fields)
+    return Register(fields, rows)
+
+
+def stack(*registers: Register) -> Register:
+    """Concatenation by rows. Raises ArrangementError unless all have the same columns."""
+    columns = registers[0].columns
+    for register in registers:
+        if register.columns != columns:
+            raise ArrangementError(f"stack: columns {register.columns}, expected {columns}")
+    fields = {
+        name: Field(width, np.concatenate([r.fields[name].addresses for r in registers]))
+        for name, width in columns.items()
+    }
+    return Register(fields, sum(register.rows for register in registers))

@@ -1,0 +1,13 @@
+"""Simulations: what is given, run in an arithmetic, compared with dense attention, recorded."""
+
+from symsim.simulation.compare import Comparison as Comparison
+from symsim.simulation.inputs import HeadData as HeadData
+from symsim.simulation.inputs import InputError as InputError
+from symsim.simulation.inputs import random_head as random_head
+from symsim.simulation.inputs import read_case as read_case
+from symsim.simulation.inputs import read_heads as read_heads
+from symsim.simulation.inputs import sample_heads as sample_heads
+from symsim.simulation.simulate import OptionError as OptionError
+from symsim.simulation.simulate import Options as Options
+from symsim.simulation.simulate import Simulation as Simulation
+from symsim.simulation.simulate import simulate as simulate
