@@ -45,13 +45,23 @@ class Ball(ObjectArithmetic):
     def larger(self, left: arb, right: arb) -> arb:
         return left.max(right)
 
+    def convert(self, values: Array) -> Array:
+        array = np.asarray(values)
+        if array.dtype.kind == "f" and array.dtype.itemsize <= 8 and np.isfinite(array).all():
+            return filled(array.shape, list(map(arb, array.ravel().tolist())))
+        return super().convert(array)
+
+    def div(self, left: Array, right: Array) -> Array:
+        return np.asarray(np.true_divide(left, right), dtype=object)
+
     def attend(self, query: Array, key: Array, value: Array, allowed: Array) -> Array:
-        logits = self._logit_entries(query, key)
         ones = filled((len(key), 1), [arb(1)] * len(key))
         extended = np.concatenate([value, ones], axis=1)
+        logits = self._logit_entries(query, key)
         if allowed.all():
-            sums = _matrix(filled(allowed.shape, self._exponentials(logits))) * _matrix(extended)
-            table = filled((len(query), extended.shape[1]), sums.entries())
+            weights = arb_mat(len(query), len(key), self._exponentials(logits))
+            sums = (weights * _matrix(extended)).entries()
+            table = filled((len(query), extended.shape[1]), sums)
         else:
             table = self._masked_sums(filled(allowed.shape, logits), extended, allowed)
         return self.div(table[:, :-1], table[:, -1:])

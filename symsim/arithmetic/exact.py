@@ -56,9 +56,8 @@ class Rational(ObjectArithmetic):
         return bool(left == right)
 
     def finite(self, values: Array) -> Array:
-        return np.not_equal(values, UNDEFINED) & np.array(
-            [value is not UNDEFINED for value in values.ravel()], dtype=bool
-        ).reshape(values.shape)
+        flags = [value is not UNDEFINED for value in values.ravel()]
+        return np.array(flags, dtype=bool).reshape(values.shape)
 
     def text(self, value: Any) -> str:
         return "UNDEFINED" if value is UNDEFINED else str(value)

@@ -102,8 +102,8 @@ def _power(generators: Generators, monomial: Monomial, coefficient: Fraction) ->
     if exponent.denominator != 1:
         term = from_terms(generators, ((monomial, 1),))
         raise UndecidableError(
-            f"exp of {coefficient} times {excerpt(term)}: expected a coefficient that is a multiple of "
-            f"1/{share} (exponent_denominator)"
+            f"exp of {coefficient} times {excerpt(term)}: expected a coefficient that is a "
+            f"multiple of 1/{share} (exponent_denominator)"
         )
     index = generators.index(Generator(Kind.EXPONENTIAL, monomial, positive=True))
     return index, exponent.numerator
@@ -126,8 +126,8 @@ def logarithm(value: Quotient) -> Quotient:
     value.reduce()
     if any(value.generators.manifest_sign(part) != 1 for part in (value.num, value.den)):
         raise UndecidableError(
-            f"ln of {excerpt(value)}: expected a manifestly positive argument (positive coefficients, "
-            "exponentials and positive symbols)"
+            f"ln of {excerpt(value)}: expected a manifestly positive argument (positive "
+            "coefficients, exponentials and positive symbols)"
         )
     generators = value.generators
     return _log_polynomial(generators, value.num) - _log_polynomial(generators, value.den)

@@ -56,7 +56,8 @@ class Quotient:
 
     def _compare(self, *_: object) -> NoReturn:
         raise UndecidableError(
-            f"{excerpt(self)} was compared or tested for truth: use Symbolic.equal, which has three values"
+            f"{excerpt(self)} was compared or tested for truth: use Symbolic.equal, which "
+            "has three values"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -114,8 +115,8 @@ class Quotient:
     def _meet(self, other: Quotient) -> None:
         if other.generators is not self.generators:
             raise ForeignNumberError(
-                f"{excerpt(self)} and {excerpt(other)} belong to different symbolic arithmetics: expected "
-                "numbers of one"
+                f"{excerpt(self)} and {excerpt(other)} belong to different symbolic "
+                "arithmetics: expected numbers of one"
             )
         self.lift()
         other.lift()
@@ -220,8 +221,6 @@ def _sum(left: Quotient, right: Quotient) -> tuple[Polynomial, Polynomial]:
         return left.num * right.den + right.num * left.den, left.den * right.den
     left_rest, right_rest = left.den / shared, right.den / shared
     num = left.num * right_rest + right.num * left_rest
-    if num.is_zero():
-        return num, left.generators.one
     common = num.gcd(shared)
     return num / common, left_rest * (right.den / common)
 

@@ -185,8 +185,6 @@ class Symbolic(ObjectArithmetic):
         """The value of a constant; UndecidableError otherwise."""
         if value is UNDEFINED or not self._own(value).is_constant():
             raise UndecidableError(f"{excerpt(value)} is not a rational constant")
-        if value.num.is_zero():
-            return Fraction(0)
         num, den = value.num.leading_coefficient(), value.den.leading_coefficient()
         return Fraction(int(num), int(den))
 

@@ -195,29 +195,26 @@ def _print(simulations: Sequence[Simulation], *, trace: bool) -> None:
 
 
 def _table(group: Sequence[Simulation]) -> Table:
+    """One row a head."""
     first = group[0]
-    title = f"{first.numbers.name} (base {first.numbers.base}), {first.options.variant} B.1"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     measured = first.numbers.rounds
-    table.add_column("head", no_wrap=True)
-    columns = ["N", "M", "calls", "rounds", "tokens", "embed.", "error ≤"]
-    for name in [*columns, *(["dense"] if measured else []), "non-finite"]:
-        table.add_column(name, justify="right")
+    title = (
+        f"{first.numbers.name} (base {first.numbers.base}), {first.options.variant} B.1, "
+        f"N = {first.head.length}, M = {first.tokens}, d = {first.dimension}"
+    )
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    table.add_column("head", overflow="fold")
+    columns = ["calls", "rounds", "tokens", "embedding", "error ≤"]
+    for name in [*columns, *(["dense ≤"] if measured else []), "not finite"]:
+        table.add_column(name, justify="right", no_wrap=True)
     for simulation in group:
         ledger, comparison = simulation.plan.ledger, simulation.comparison
-        counts = (
-            simulation.head.length,
-            simulation.tokens,
-            ledger.total_calls,
-            ledger.rounds,
-            ledger.max_tokens,
-            ledger.max_embedding,
-        )
+        counts = (ledger.total_calls, ledger.rounds, ledger.max_tokens, ledger.max_embedding)
         errors = [comparison.max_relative_error, *([comparison.dense_error] if measured else [])]
         table.add_row(
             simulation.head.name,
             *map(str, counts),
             *("0" if error == 0 else f"{error:.1e}" for error in errors),
-            f"{comparison.non_finite_rows}/{simulation.head.length}",
+            f"{comparison.non_finite_rows} of {simulation.head.length}",
         )
     return table

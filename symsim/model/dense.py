@@ -56,12 +56,10 @@ def _logits(arithmetic: Arithmetic, query: Array, key: Array) -> Array:
 def _weights(arithmetic: Arithmetic, logits: Array, allowed: Array) -> Array:
     """Weights (N, N), defined where `allowed`."""
     if arithmetic.subtracts_maximum:
-        largest = np.empty(len(logits), dtype=logits.dtype)
-        for row, keys in enumerate(map(np.flatnonzero, allowed)):
-            best = logits[row, keys[:1]]
-            for j in keys[1:]:
-                best = arithmetic.maximum(best, logits[row, j : j + 1])
-            largest[row : row + 1] = best
+        largest = logits[np.arange(len(logits)), allowed.argmax(axis=1)]
+        for j in range(allowed.shape[1]):
+            reads = allowed[:, j]
+            largest[reads] = arithmetic.maximum(largest[reads], logits[reads, j])
         logits = arithmetic.sub(logits, largest[:, None])
     zero = arithmetic.integers(np.zeros((1, 1), dtype=np.int64))
     return arithmetic.exp(np.where(allowed, logits, zero))
@@ -88,7 +86,8 @@ def _blas_attention(query: Array, key: Array, value: Array, allowed: Array) -> A
     # A masked value that is not finite must not meet its weight 0.
     product = weights @ np.where(np.isfinite(value), value, 0)
     for j in np.flatnonzero(~np.isfinite(value).all(axis=1)):
-        product[allowed[:, j]] += weights[allowed[:, j], j : j + 1] * value[j]
+        rest = np.where(np.isfinite(value[j]), 0, value[j])
+        product[allowed[:, j]] += weights[allowed[:, j], j : j + 1] * rest
     return np.asarray(product / total)
 
 

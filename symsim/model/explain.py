@@ -17,7 +17,10 @@ from symsim.model.run import Machine
 
 @dataclass(frozen=True)
 class HeadNumbers:
-    """One head of one call: logits and normalized weights (rows, tokens) of the rows read."""
+    """One head of one call: logits and normalized weights (rows, tokens) of the rows read.
+
+    A key that a row may not read has weight 0, whatever its logit.
+    """
 
     logits: Array
     weights: Array
@@ -52,7 +55,10 @@ def explain(
     inputs: Mapping[str, Array],
     parameters: Mapping[str, Array],
 ) -> Iterator[StepNumbers]:
-    """Run the plan one step at a time and show each step's numbers (one-layer oracles)."""
+    """Run the plan one step at a time, in order of their rounds, and show each step's numbers.
+
+    Of an oracle of several layers, the heads shown are those of the first.
+    """
     with arithmetic.working():
         machine = Machine(plan, arithmetic, parameters)
         machine.load(inputs)
@@ -66,8 +72,9 @@ def _numbers(machine: Machine, step: Step) -> StepNumbers:
     tokens = machine.gather([step.input])
     if isinstance(step, Call):
         phi = machine.mlp(step.oracle.input_mlp, tokens, step.input.rows)
+        mask = step.oracle.mask.matrix(step.input.rows)[rows]
         heads = tuple(
-            _head_numbers(machine, *machine.query_and_key(head, phi, rows))
+            _head_numbers(machine, *machine.query_and_key(head, phi, rows), mask)
             for head in step.oracle.layers[0].heads
         )
     else:
@@ -83,14 +90,15 @@ def _only(columns: Mapping[str, Array]) -> dict[str, Array]:
     return {name: values[0] for name, values in columns.items()}
 
 
-def _head_numbers(machine: Machine, query: Array, key: Array) -> HeadNumbers:
+def _head_numbers(machine: Machine, query: Array, key: Array, mask: Array) -> HeadNumbers:
+    """The weights are what attention makes of values that are the rows of an identity matrix."""
     arithmetic = machine.arithmetic
-    logits = arithmetic.project(query[0], key[0].T)
-    unnormalized = arithmetic.exp(logits)
-    total = unnormalized[:, :1]
-    for j in range(1, unnormalized.shape[1]):
-        total = arithmetic.add(total, unnormalized[:, j : j + 1])
-    return HeadNumbers(logits, arithmetic.div(unnormalized, total))
+    if query.shape[2]:
+        logits = arithmetic.project(query[0], key[0].T)
+    else:
+        logits = arithmetic.integers(np.zeros(mask.shape, dtype=np.int64))
+    unit = arithmetic.integers(np.eye(key.shape[1], dtype=np.int64))
+    return HeadNumbers(logits, arithmetic.attention(query, key, unit[None], mask)[0])
 
 
 def _source(plan: Plan, field: Field) -> str:

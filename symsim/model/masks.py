@@ -7,6 +7,7 @@ its position in the sequence, so causal alignment never depends on how tokens ar
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -70,10 +71,13 @@ class Mask:
 
 
 def _check(kind: str, name: str, value: int | None, *, needed: bool, least: int) -> None:
-    if needed and (value is None or value < least):
-        raise MaskError(f"{kind} mask: {name} is {value}, expected an integer of at least {least}")
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if needed and not (whole and value is not None and value >= least):
+        raise MaskError(
+            f"{kind} mask: {name} is {value!r}, expected an integer of at least {least}"
+        )
     if not needed and value is not None:
-        raise MaskError(f"{kind} mask: {name} is {value}, expected none")
+        raise MaskError(f"{kind} mask: {name} is {value!r}, expected none")
 
 
 FULL = Mask("full")

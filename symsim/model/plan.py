@@ -104,12 +104,15 @@ class Plan:
 
     def input(self, name: str, rows: int, columns: int) -> Register:
         """A given matrix of `rows` × `columns`."""
+        if name in self.inputs:
+            raise ModelError("an input is given once", name, "a second input", "one of the name")
         self.inputs[name] = self._register(name, rows, {name: columns}, level=0)
         return self.inputs[name]
 
     def zero(self, columns: int) -> Register:
         """The stored zero row of the given width, counted once and re-arranged at will."""
         if columns not in self.zeros:
+            _check_size("zero row", "columns", columns)
             found = self.ledger.constants_padded + columns
             if found > self.limits.constants:
                 raise ModelError("O(d²) padded constants", "zero row", found, self.limits.constants)
@@ -119,6 +122,8 @@ class Plan:
 
     def waive(self, name: str) -> None:
         """Ask to break the rule called `name` (see WAIVERS); the ledger says so."""
+        if name not in WAIVERS:
+            raise ModelError("known waivers", "waiver", repr(name), ", ".join(WAIVERS))
         self.ledger.waivers[name] = WAIVERS[name]
 
     def call(self, kind: str, label: str, oracle: Transformer, tokens: Register) -> Register:
@@ -141,15 +146,15 @@ class Plan:
             raise ModelError(
                 "outside the oracle only padding and arranging", label, "arithmetic", "none"
             )
+        self._check_merge(merge, rows, label)
         level = self._level(rows)
-        if level % 2:
-            raise ModelError("merges outside are not chained", label, "a merge of merges", "none")
         output = self._register(label, 1, merge.of_sum.columns, level + 1)
         self.steps.append(OutsideMerge(label, merge, rows, output, level + 1))
         return output
 
     def finish(self, output: Register) -> None:
-        """Declare the result; completes the ledger."""
+        """Declare the result; completes the ledger, and the plan takes no further step."""
+        self._check_open("result")
         self._output = output
         read = [self.rows_read(step) for step in self.steps if isinstance(step, Call)]
         self.ledger.rows = sum(len(rows) for rows in read)
@@ -160,7 +165,8 @@ class Plan:
     @property
     def output(self) -> Register:
         """The declared result."""
-        assert self._output is not None, "the plan is not finished"
+        if self._output is None:
+            raise ModelError("a plan declares its result", "plan", "no result", "finish(result)")
         return self._output
 
     @property
@@ -200,6 +206,24 @@ class Plan:
                 raise ModelError(rule, label, found, allowed)
         self._admitted.add(oracle)
 
+    def _check_open(self, step: str) -> None:
+        """The ledger of a finished plan is complete."""
+        if self._output is not None:
+            raise ModelError("a finished plan takes no step", step, "one more step", "none")
+
+    def _check_merge(self, merge: Merge, rows: Register, label: str) -> None:
+        if rows.rows < 1:
+            raise ModelError("rows of a merge outside", label, rows.rows, "at least 1")
+        for read, given in (
+            (merge.per_row.inputs, rows.columns),
+            (merge.of_sum.inputs, merge.per_row.columns),
+        ):
+            if dict(given) != dict(read):
+                raise ModelError("columns of a merge outside", label, dict(given), dict(read))
+        levels = (self.banks[f.width].levels[f.addresses] for f in rows.fields.values())
+        if any((level % 2).any() for level in levels):
+            raise ModelError("merges outside are not chained", label, "a merge of merges", "none")
+
     def _check_tokens(self, oracle: Transformer, tokens: Register, label: str) -> None:
         allowed = self.limits.tokens + ("tokens+1" in self.ledger.waivers)
         if not 1 <= tokens.rows <= allowed:
@@ -226,6 +250,10 @@ class Plan:
         )
 
     def _register(self, name: str, rows: int, columns: Columns, level: int) -> Register:
+        self._check_open(name)
+        _check_size(name, "rows", rows)
+        for column, size in columns.items():
+            _check_size(name, f"columns of {column}", size)
         fields: Mapping[str, Field] = {
             column: Field(columns[column], self._bank(columns[column]).allocate(rows, level, name))
             for column in columns
@@ -238,3 +266,6 @@ class Plan:
         return self.banks[columns]
 
 
+def _check_size(step: str, what: str, found: int) -> None:
+    if found < 1:
+        raise ModelError("stored matrices have rows and columns", step, f"{found} {what}", "1")

@@ -31,6 +31,10 @@ class Field:
     width: int
     addresses: Addresses
 
+    def __post_init__(self) -> None:
+        # A step counted once must not come to read other rows later.
+        self.addresses.setflags(write=False)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Register:
@@ -53,12 +57,22 @@ class Register:
 
     def select(self, *names: str) -> Register:
         """The named column groups, in the given order."""
+        self._check_names(names, known=True)
         return Register({name: self.fields[name] for name in names}, self.rows)
 
     def named(self, *names: str) -> Register:
         """The same matrix with its column groups called `names`."""
+        self._check_names(names, known=False)
         fields = dict(zip(names, self.fields.values(), strict=True))
         return Register(fields, self.rows)
+
+    def _check_names(self, names: tuple[str, ...], *, known: bool) -> None:
+        if len(set(names)) != len(names):
+            raise ArrangementError(f"the column names {list(names)} repeat")
+        if known and not self.fields.keys() >= set(names):
+            raise ArrangementError(f"columns {list(names)}, the register has {list(self.fields)}")
+        if not known and len(names) != len(self.fields):
+            raise ArrangementError(f"{len(names)} names for {len(self.fields)} column groups")
 
 
 def beside(*registers: Register) -> Register:

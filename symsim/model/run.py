@@ -8,7 +8,6 @@ ledger (written when the plan was recorded). Output rows that the plan never rea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from symsim.arithmetic import Arithmetic, Array
 from symsim.model.plan import Call, OutsideMerge, Plan, Step
 from symsim.model.register import Register
 from symsim.model.transformer import Head, Layer, Transformer
-from symsim.model.weights import Block, Identity, Ones
+from symsim.model.weights import Block, Identity, Ones, Parameter
 from symsim.terms import Program, evaluate
 
 _BATCH_BYTES = 2**20
@@ -43,7 +42,7 @@ def run(
 
     inputs: by name, arrays of the arithmetic of the shapes the plan declares; parameters:
     arrays for the plan's named weight matrices. `batched=False` executes one call at a time.
-    Raises RunError for a missing or misshapen input.
+    Raises RunError for an input or parameter that is missing, misshapen or of another dtype.
     """
     with arithmetic.working():
         machine = Machine(plan, arithmetic, parameters or {})
@@ -62,6 +61,7 @@ class Machine:
         self, plan: Plan, arithmetic: Arithmetic, parameters: Mapping[str, Array]
     ) -> None:
         self.plan, self.arithmetic, self.parameters = plan, arithmetic, parameters
+        self._check_parameters()
         self.banks = {
             columns: np.empty((bank.rows, columns), dtype=arithmetic.dtype)
             for columns, bank in plan.banks.items()
@@ -71,22 +71,42 @@ class Machine:
         """Store the inputs and the zero rows."""
         for name, register in self.plan.inputs.items():
             field = register.fields[name]
-            shape = (register.rows, field.width)
-            if name not in inputs or inputs[name].shape != shape:
-                found = inputs[name].shape if name in inputs else "nothing"
-                raise RunError(f"input {name}: found {found}, expected shape {shape}")
+            self._check_given(f"input {name}", inputs.get(name), (register.rows, field.width))
             self.banks[field.width][field.addresses] = inputs[name]
         for columns, register in self.plan.zeros.items():
             zeros = self.arithmetic.integers(np.zeros((1, columns), dtype=np.int64))
             self.banks[columns][register.fields["zero"].addresses] = zeros
 
+    def _check_parameters(self) -> None:
+        for oracle in dict.fromkeys(call.oracle for call in self.plan.calls):
+            for weight in oracle.weights:
+                if isinstance(weight, Parameter):
+                    given = self.parameters.get(weight.name)
+                    self._check_given(f"parameter {weight.name}", given, weight.shape)
+
+    def _check_given(self, what: str, given: Array | None, shape: tuple[int, int]) -> None:
+        """An array of another dtype holds no numbers of the arithmetic."""
+        expected = f"expected {self.arithmetic.dtype} of shape {shape}"
+        if not isinstance(given, np.ndarray):
+            found = "nothing" if given is None else f"a {type(given).__name__}"
+            raise RunError(f"{what}: found {found}, {expected}")
+        if given.shape != shape or given.dtype != self.arithmetic.dtype:
+            raise RunError(f"{what}: found {given.dtype} of shape {given.shape}, {expected}")
+
     def batches(self, *, batched: bool) -> Iterator[Sequence[Step]]:
-        """Steps that may run together: same level, program, token count and rows read."""
-        keyed = [(self._key(step), step) for step in self.plan.steps]
-        keyed.sort(key=lambda item: item[0])
-        for _, group in groupby(keyed, key=lambda item: item[0]):
-            steps = [step for _, step in group]
-            size = self._batch_size(steps[0]) if batched else 1
+        """Steps that may run together: same level, program, token count and rows read.
+
+        Levels ascend; within a level the order is that of recording, as far as batches allow.
+        """
+        by_level = sorted(self.plan.steps, key=lambda step: step.level)
+        if not batched:
+            yield from ([step] for step in by_level)
+            return
+        together: dict[tuple[int, int, int, bytes], list[Step]] = {}
+        for step in by_level:
+            together.setdefault(self._key(step), []).append(step)
+        for steps in together.values():
+            size = self._batch_size(steps[0])
             for start in range(0, len(steps), size):
                 yield steps[start : start + size]
 
@@ -193,8 +213,6 @@ class Machine:
             case Ones(width=width):
                 return np.repeat(values, width, axis=2)
             case weight:
-                if weight.name not in self.parameters:
-                    raise RunError(f"parameter {weight.name}: not given")
                 return self.arithmetic.project(values, self.parameters[weight.name])
 
     # -- token-wise programs --------------------------------------------------------------------

@@ -14,8 +14,9 @@ from itertools import accumulate, pairwise
 from types import MappingProxyType
 
 from symsim.model.masks import FULL, Mask
-from symsim.model.weights import Block
+from symsim.model.weights import Block, Weight
 from symsim.terms import Columns, Program
+from symsim.terms.term import POSITIONAL
 
 
 class TransformerError(ValueError):
@@ -63,6 +64,8 @@ class Transformer:
     residual: bool = False
 
     def __post_init__(self) -> None:
+        if not self.layers:
+            raise TransformerError("a transformer has 0 layers, expected at least 1")
         _ = self.stages
 
     @cached_property
@@ -86,12 +89,7 @@ class Transformer:
     @cached_property
     def parameters(self) -> int:
         """Entries of W^Q, W^K, W^V that may differ from zero, and constants of the MLPs."""
-        blocks = sum(
-            block.weight.nonzero
-            for layer in self.layers
-            for head in layer.heads
-            for block in head.blocks
-        )
+        blocks = sum(weight.nonzero for weight in self.weights)
         return blocks + sum(len(mlp.constants) for mlp in self._mlps)
 
     @cached_property
@@ -103,6 +101,12 @@ class Transformer:
     def heads(self) -> int:
         """The largest number of heads in a layer."""
         return max((len(layer.heads) for layer in self.layers), default=0)
+
+    @property
+    def weights(self) -> tuple[Weight, ...]:
+        """The nonzero blocks of all W^Q, W^K and W^V."""
+        heads = (head for layer in self.layers for head in layer.heads)
+        return tuple(block.weight for head in heads for block in head.blocks)
 
     @property
     def _mlps(self) -> tuple[Program, ...]:
@@ -121,6 +125,10 @@ class Transformer:
             attended |= values
         if layer.mlp is None:
             return MappingProxyType(attended)
+        if positional := [node for node in layer.mlp.nodes if node.kind in POSITIONAL]:
+            raise TransformerError(
+                f"{place}: the MLP reads {positional[0]!r}, only the input MLP sees the position"
+            )
         if dict(layer.mlp.inputs) != attended:
             raise TransformerError(
                 f"{place}: the MLP reads {dict(layer.mlp.inputs)}, the heads return {attended}"

@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from symsim.arithmetic import Arithmetic, Array, Evidence, arithmetic
+from symsim.arithmetic.objects import each
 from symsim.model import Mask, dense_attention, dense_product
 
 _REFERENCE_PRODUCTS = 2**25
@@ -161,11 +162,10 @@ def _reference_rows(length: int, width: int) -> Array:
 
 
 def _balls(numbers: Arithmetic, values: Array) -> Array:
-    """The exact values of finite numbers, as exact balls."""
-    out = np.empty(values.shape, dtype=object)
-    for index, value in np.ndenumerate(values):
-        out[index] = _exact_ball(numbers.rational(value))
-    return out
+    """The exact values of finite numbers, as balls of the precision entered."""
+    if values.dtype != object:  # every hardware format is contained in float64
+        return each(arb, values.astype(np.float64))
+    return each(lambda value: _exact_ball(numbers.rational(value)), values)
 
 
 def _exact_ball(value: Fraction) -> arb:
@@ -176,14 +176,14 @@ def _worst(output: Array, reference: Array) -> float:
     """The largest upper bound on ‖y − t‖₂/‖t‖₂ over the rows; infinity for a row t = 0 ≠ y."""
     worst = 0.0
     for y, t in zip(output, reference, strict=True):
-        difference = _norm(y - t)
-        if difference != 0:
-            worst = max(worst, _upper(difference / _norm(t)))
+        difference = _norm([entry.abs_upper() for entry in y - t])
+        if not difference.is_zero():
+            worst = max(worst, _upper(difference / _norm([entry.abs_lower() for entry in t])))
     return worst
 
 
-def _norm(values: Array) -> arb:
-    return sum((value * value for value in values), arb(0)).sqrt()
+def _norm(magnitudes: list[arb]) -> arb:
+    return sum((value * value for value in magnitudes), arb(0)).sqrt()
 
 
 def _upper(ball: arb) -> float:

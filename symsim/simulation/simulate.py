@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from symsim.arithmetic import Arithmetic, Array, ConversionError
 from symsim.arithmetic.ball import Ball
 from symsim.arithmetic.base import first_index
@@ -78,7 +80,7 @@ class Simulation:
     @property
     def dimension(self) -> int:
         """d, the width of the large head's queries, or of its X."""
-        return next(iter(self.large.matrices.values())).shape[1]
+        return int(next(iter(self.large.matrices.values())).shape[1])
 
     @property
     def aggregation(self) -> AggregationName | None:
@@ -246,8 +248,11 @@ def _rounded_entries(
     """How many entries the conversion to `numbers` changed."""
     if not numbers.rounds:
         return 0
-    return sum(
-        numbers.rational(value) != as_fraction(entry)
-        for name, matrix in given.items()
-        for entry, value in zip(matrix.ravel(), values[name].ravel(), strict=True)
-    )
+    return sum(_changed(numbers, matrix, values[name]) for name, matrix in given.items())
+
+
+def _changed(numbers: Arithmetic, given: Array, values: Array) -> int:
+    if given.dtype.kind == "f" and values.dtype != object:  # both contained in float64
+        return int((given.astype(np.float64) != values.astype(np.float64)).sum())
+    pairs = zip(given.ravel(), values.ravel(), strict=True)
+    return sum(numbers.rational(value) != as_fraction(entry) for entry, value in pairs)

@@ -433,11 +433,11 @@ OPERATIONS: dict[str, Operation] = {
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@every_format
+@pytest.mark.parametrize("form", FORMATS[:4], ids=lambda form: form.name)
 @given(data=st.data())
 def test_operations_on_sampled_pairs(form: Format, operation: str, data: st.DataObject) -> None:
     code = st.integers(0, 2 * form.sign_bit - 1)
-    pairs = np.array(data.draw(st.lists(st.tuples(code, code), min_size=1, max_size=40)))
+    pairs = np.array(data.draw(st.lists(st.tuples(code, code), min_size=1, max_size=20)))
     left, right = pairs.T.astype(form.code).view(form.dtype)
     usable = np.isfinite(left.astype(float)) & np.isfinite(right.astype(float))
     usable &= (right.astype(float) != 0) | (operation != "div")
@@ -635,16 +635,12 @@ def test_one_call_at_a_time_equals_the_batch(arithmetic: Hardware, data: st.Data
     query, key, value, allowed = problem(arithmetic, data)
     if data.draw(st.booleans()):
         value[0, 0, 0] = data.draw(st.sampled_from([np.nan, np.inf, -np.inf]))
-    for mask in (allowed, None):
-        batch = arithmetic.attention(query, key, value, mask)
-        for size in (1, 2):
-            parts = [
-                arithmetic.attention(
-                    query[c : c + size].copy(), key[c : c + size], value[c : c + size].copy(), mask
-                )
-                for c in range(0, len(query), size)
-            ]
-            assert same(np.concatenate(parts), batch)
+    mask = data.draw(st.sampled_from([allowed, None]))
+    batch = arithmetic.attention(query, key, value, mask)
+    size = data.draw(st.integers(1, 2))
+    parts = [slice(c, c + size) for c in range(0, len(query), size)]
+    found = [arithmetic.attention(query[c].copy(), key[c], value[c], mask) for c in parts]
+    assert same(np.concatenate(found), batch)
 
 
 @every_arithmetic
@@ -703,18 +699,18 @@ def test_what_is_masked_is_never_read(arithmetic: Hardware, data: st.DataObject)
     allowed[~allowed.any(axis=1), other] = True
     reads_other = allowed[:, other]
     clean = arithmetic.attention(query, key, value, allowed)
-    for bad in (np.nan, np.inf, -np.inf):
-        spoilt_key, spoilt_value = key.copy(), value.copy()
-        spoilt_key[:, token] = bad
-        spoilt_value[:, token] = bad
-        assert same(arithmetic.attention(query, spoilt_key, spoilt_value, allowed), clean)
-        one = slice(0, 1)
-        alone = arithmetic.attention(query[one], spoilt_key[one], spoilt_value[one], allowed)
-        assert same(alone, clean[one])
-        spoilt_value[:, other] = bad
-        found = arithmetic.attention(query, spoilt_key, spoilt_value, allowed)
-        assert not arithmetic.finite(found[:, reads_other]).any()
-        assert same(found[:, ~reads_other], clean[:, ~reads_other])
+    bad = data.draw(st.sampled_from([np.nan, np.inf, -np.inf]))
+    spoilt_key, spoilt_value = key.copy(), value.copy()
+    spoilt_key[:, token] = bad
+    spoilt_value[:, token] = bad
+    assert same(arithmetic.attention(query, spoilt_key, spoilt_value, allowed), clean)
+    one = slice(0, 1)
+    alone = arithmetic.attention(query[one], spoilt_key[one], spoilt_value[one], allowed)
+    assert same(alone, clean[one])
+    spoilt_value[:, other] = bad
+    found = arithmetic.attention(query, spoilt_key, spoilt_value, allowed)
+    assert not arithmetic.finite(found[:, reads_other]).any()
+    assert same(found[:, ~reads_other], clean[:, ~reads_other])
 
 
 @every_arithmetic

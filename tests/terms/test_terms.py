@@ -6,6 +6,7 @@ import copy
 import gc
 import math
 import pickle
+import sys
 import threading
 import weakref
 from decimal import Decimal
@@ -110,10 +111,15 @@ def test_threads_get_the_same_objects():
         results.append([exp(column(f"t{i}") * i) / (i + 1) for i in range(300)])
 
     threads = [threading.Thread(target=build) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
     assert len(results) == 8
     for ours, theirs in pairwise(results):
         assert all(one is other for one, other in zip(ours, theirs, strict=True))
@@ -131,12 +137,14 @@ class Finalized:
 
 def test_a_finalizer_may_build_a_term_while_one_is_built():
     def build():
-        for i in range(300):
-            Finalized()
-            column(f"f{i}")
+        # Collections at every distance from the finalizable object, inside the lock too.
+        for threshold in range(1, 60):
+            gc.set_threshold(threshold)
+            for i in range(20):
+                Finalized()
+                column(f"f{i}")
 
     thresholds = gc.get_threshold()
-    gc.set_threshold(1)
     try:
         thread = threading.Thread(target=build, daemon=True)
         thread.start()
