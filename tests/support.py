@@ -36,9 +36,7 @@ def all_equal(numbers, left, right):
     assert left.shape == right.shape
     assert left.size
     with numbers.working():
-        verdicts = {
-            numbers.equal(a, b) for a, b in zip(left.ravel(), right.ravel(), strict=True)
-        }
+        verdicts = {numbers.equal(a, b) for a, b in zip(left.ravel(), right.ravel(), strict=True)}
     return False if False in verdicts else (None if None in verdicts else True)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
@@ -54,31 +54,31 @@ class Ball(ObjectArithmetic):
     def div(self, left: Array, right: Array) -> Array:
         return np.asarray(np.true_divide(left, right), dtype=object)
 
-    def attend(self, query: Array, key: Array, value: Array, allowed: Array) -> Array:
-        ones = filled((len(key), 1), [arb(1)] * len(key))
-        extended = np.concatenate([value, ones], axis=1)
-        logits = self._logit_entries(query, key)
-        if allowed.all():
-            weights = arb_mat(len(query), len(key), self._exponentials(logits))
-            sums = (weights * _matrix(extended)).entries()
-            table = filled((len(query), extended.shape[1]), sums)
-        else:
-            table = self._masked_sums(filled(allowed.shape, logits), extended, allowed)
-        return self.div(table[:, :-1], table[:, -1:])
+    def attention(self, query: Array, key: Array, value: Array, allowed: Array | None) -> Array:
+        (calls, rows, m), tokens = query.shape, key.shape[1]
+        ones = filled((calls, tokens, 1), [arb(1)] * (calls * tokens))
+        extended = np.concatenate([value, ones], axis=2)
+        width = extended.shape[2]
+        queries, keys = _matrices(query), _matrices(key)
+        sums: list[arb] = []
+        for q, k, v in zip(queries, keys, _matrices(extended), strict=True):
+            logits = (q * k.transpose()).entries() if m else [arb(0)] * (rows * tokens)
+            if allowed is None:
+                weights = arb_mat(rows, tokens, self._exponentials(logits))
+                sums += (weights * v).entries()
+            else:
+                sums += self._masked_sums(filled((rows, tokens), logits), v, allowed)
+        table = filled((calls, rows, width), sums)
+        return self.div(table[:, :, :-1], table[:, :, -1:])
 
-    def _masked_sums(self, logits: Array, values: Array, allowed: Array) -> Array:
+    def _masked_sums(self, logits: Array, values: arb_mat, allowed: Array) -> list[arb]:
         """Σ weight · value of each row over the keys it may read, and no others."""
-        rows = []
+        table = filled((values.nrows(), values.ncols()), values.entries())
+        sums: list[arb] = []
         for row, keys in enumerate(map(np.flatnonzero, allowed)):
             weights = arb_mat(1, len(keys), self._exponentials(logits[row, keys].tolist()))
-            rows.append((weights * _matrix(values[keys])).entries())
-        return filled((len(rows), values.shape[1]), [entry for row in rows for entry in row])
-
-    def _logit_entries(self, query: Array, key: Array) -> list[arb]:
-        if key.shape[1] == 0:
-            return [arb(0)] * (len(query) * len(key))
-        entries: list[arb] = (_matrix(query) * _matrix(key).transpose()).entries()
-        return entries
+            sums += (weights * next(_matrices(table[keys][None]))).entries()
+        return sums
 
     def _exponentials(self, logits: list[arb]) -> list[arb]:
         return list(map(arb.exp if self.base == "e" else self.exp_of, logits))
@@ -103,5 +103,10 @@ class Ball(ObjectArithmetic):
         return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
-def _matrix(values: Array) -> arb_mat:
-    return arb_mat(values.shape[0], values.shape[1], values.ravel().tolist())
+def _matrices(values: Array) -> Iterator[arb_mat]:
+    """Each call's matrix of an array (calls, rows, columns)."""
+    calls, rows, columns = values.shape
+    entries, size = values.ravel().tolist(), rows * columns
+    return (
+        arb_mat(rows, columns, entries[call * size : (call + 1) * size]) for call in range(calls)
+    )

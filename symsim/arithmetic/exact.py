@@ -76,9 +76,8 @@ class Exact(Rational):
     def exp(self, value: Array) -> Array:
         for index, logit in np.ndenumerate(value):
             if logit is not UNDEFINED and logit.q != 1:
-                place = ", ".join(
-                    f"{axis} {i}" for axis, i in zip(("row", "column")[-len(index) :], index)
-                )
+                axes = ("row", "column")[-len(index) :]
+                place = ", ".join(f"{axis} {i}" for axis, i in zip(axes, index, strict=False))
                 raise NotRationalError(
                     f"logit at {place} is {logit}: exact takes integer logits (weights 2^logit)"
                 )

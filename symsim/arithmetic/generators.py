@@ -124,8 +124,8 @@ class Generators:
     # -- questions ----------------------------------------------------------------------
 
     def support(self, polynomial: Polynomial) -> list[int]:
-        """The indices of the generators that occur."""
-        return [index for index, degree in enumerate(polynomial.degrees()) if degree]
+        """The indices of the generators that occur (FLINT gives the zero polynomial degrees -1)."""
+        return [index for index, degree in enumerate(polynomial.degrees()) if degree > 0]
 
     def has_opaque(self, polynomial: Polynomial) -> bool:
         """Whether an opaque generator occurs."""

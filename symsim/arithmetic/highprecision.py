@@ -48,12 +48,12 @@ class HighPrecision(ObjectArithmetic):
         return self._context.ln(value) if value >= 0 else self._context.nan
 
     def larger(self, left: Any, right: Any) -> Any:
-        if left != left or right != right:
+        if self._context.isnan(left) or self._context.isnan(right):
             return self._context.nan
         return max(left, right)
 
     def equal(self, left: Any, right: Any) -> bool | None:
-        if left != left or right != right:
+        if self._context.isnan(left) or self._context.isnan(right):
             return None
         return bool(left == right)
 

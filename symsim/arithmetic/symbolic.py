@@ -8,7 +8,7 @@ exponent puts a generator into the denominator.
 Why the canonical form decides. Let x be the symbols and m_1, …, m_n distinct nonconstant
 monomials, in the symbols and in exponentials of monomials made before. They are linearly
 independent over ℚ modulo constants, so by Ax (On Schanuel's conjectures, Annals of Mathematics
-93, 1971, theorem 3, the functional Lindemann–Weierstrass theorem) the functions x, exp(m_1/D),
+93, 1971; the functional form of Schanuel's conjecture) the functions x, exp(m_1/D),
 …, exp(m_n/D) are algebraically independent over ℂ; and the one constant generator,
 exp(1/D), is transcendental over ℚ. No polynomial in generators other than zero is therefore
 the zero function, on any open set of real points, and two quotients are equal as functions if
@@ -26,10 +26,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy
 
 from symsim.arithmetic.base import Array, Evidence, NumberError, UndecidableError
 from symsim.arithmetic.explog import exponential, logarithm, multiplied
@@ -37,9 +36,7 @@ from symsim.arithmetic.generators import (
     Generator,
     Generators,
     Kind,
-    Monomial,
     Polynomial,
-    Terms,
     total,
 )
 from symsim.arithmetic.objects import ObjectArithmetic, filled
@@ -52,6 +49,9 @@ from symsim.arithmetic.quotient import (
     over_common_denominator,
 )
 from symsim.arithmetic.undefined import UNDEFINED, Undefined
+
+if TYPE_CHECKING:
+    import sympy
 
 
 class Symbolic(ObjectArithmetic):
@@ -190,26 +190,8 @@ class Symbolic(ObjectArithmetic):
 
     def to_sympy(self, value: Any) -> sympy.Expr:
         """The canonical form as a SymPy expression, for printing and cross-checks."""
-        if value is UNDEFINED:
-            return sympy.nan
-        self._own(value).reduce()
-        num, den = self.generators.terms(value.num), self.generators.terms(value.den)
-        return self._sympy_sum(num) / self._sympy_sum(den)
+        from symsim.arithmetic.sympy_form import (  # noqa: PLC0415, SymPy is slow to import
+            sympy_quotient,
+        )
 
-    def _sympy_sum(self, terms: Terms) -> sympy.Expr:
-        return sympy.Add(*(coefficient * self._sympy_product(m) for m, coefficient in terms))
-
-    def _sympy_product(self, monomial: Monomial) -> sympy.Expr:
-        return sympy.Mul(*(self._sympy_generator(i) ** exponent for i, exponent in monomial))
-
-    def _sympy_generator(self, index: int) -> sympy.Expr:
-        kind, key, positive = self.generators.known[index]
-        match kind:
-            case Kind.SYMBOL:
-                return sympy.Symbol(key, real=True, positive=positive or None)
-            case Kind.EXPONENTIAL:
-                return sympy.exp(self._sympy_product(key) / self.generators.exponent_denominator)
-            case Kind.OPAQUE_EXPONENTIAL:
-                return sympy.exp(self._sympy_sum(key[0]) / self._sympy_sum(key[1]))
-            case Kind.LOGARITHM:
-                return sympy.log(self._sympy_sum(key))
+        return sympy_quotient(self.generators, None if value is UNDEFINED else self._own(value))

@@ -14,7 +14,7 @@ from symsim.simulation.simulate import CONSTRUCTIONS
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the command line's grammar."""
-    parser = commands.add_parser("list", help="constructions and arithmetics")
+    parser = commands.add_parser("list", help="constructions and arithmetics", allow_abbrev=False)
     parser.set_defaults(execute=execute)
 
 

@@ -4,44 +4,90 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import stat
 import sys
-import tempfile
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from symsim.simulation import InputError
+from symsim.simulation.inputs import one_line, reason
 
-ERROR_PREFIX = "symsim: "
-
-
-def console() -> Console:
-    """Standard output for people; plain where it is no terminal or NO_COLOR is set."""
-    return Console(highlight=False, soft_wrap=False)
+NARROWEST = 80
+"""Columns that tables take at least; a narrower terminal wraps them, nothing is cut."""
 
 
-def progress_console() -> Console:
-    """Standard error, for progress bars, which show on a terminal only."""
-    return Console(stderr=True)
+class OutputError(RuntimeError):
+    """A file could not be written, for a reason that is not the command line's."""
 
 
-def write(destination: str, text: str) -> None:
-    """Write to standard output for "-", else to a file, complete or not at all."""
+class _Console(Console):
+    """Leaves a closed pipe to `main`."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Standard output for people, or standard error; plain if no terminal or NO_COLOR is set."""
+    made = _Console(
+        stderr=stderr,
+        highlight=False,
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+    )
+    made.width = max(made.width, NARROWEST)
+    return made
+
+
+def print_line(out: Console, line: str) -> None:
+    """One line as it is, which a terminal may wrap."""
+    out.print(Text(line), soft_wrap=True)
+
+
+def check_destination(destination: str) -> None:
+    """Raise InputError if `destination` is a directory, or in one that is not there."""
     if destination == "-":
-        sys.stdout.write(text)
         return
     path = Path(destination)
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(path, "output", error.strerror, "a file that can be written") from None
+        if path.is_dir():
+            raise InputError(path, "--json", "a directory", "a file to write")
+        if not path.parent.is_dir():
+            raise InputError(path, "--json", "no such directory", "a file in a directory")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(path, "--json", reason(error), "a file to write") from None
+
+
+def write(destination: str, text: str) -> None:
+    """Write to standard output for "-", else to a file, complete or not at all.
+
+    What is there and no regular file (a pipe, /dev/null) is written to, not replaced; of a
+    symbolic link, the file that it points to is replaced. Raises InputError if the file cannot
+    be made, OutputError if writing fails.
+    """
+    if destination == "-":
+        sys.stdout.write(text)
+        return
+    path = Path(os.path.realpath(destination))
+    is_regular = not path.exists() or stat.S_ISREG(path.stat().st_mode)
+    target = path.with_name(f".symsim-{secrets.token_hex(8)}") if is_regular else path
+    flags = os.O_WRONLY | (os.O_CREAT | os.O_EXCL if is_regular else 0)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        handle = os.open(target, flags, 0o666)
     except OSError as error:
-        raise InputError(path, "output", error.strerror, "a file that can be written") from None
+        raise InputError(destination, "--json", reason(error), "a file to write") from None
+    try:
+        with open(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        if is_regular:
+            os.replace(target, path)
+    except OSError as error:
+        raise OutputError(f"{one_line(destination)}: --json: {reason(error)}") from None
     finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+        if is_regular:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(target)

@@ -8,31 +8,36 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from rich.text import Text
 
 from symsim.arithmetic import Arithmetic, Evidence, arithmetic
-from symsim.cli.output import console, progress_console, write
+from symsim.cli.output import check_destination, console, print_line, write
 from symsim.simulation import (
     HeadData,
     OptionError,
     Options,
     Simulation,
+    as_json,
+    check_resources,
+    conclusion,
     random_head,
     read_case,
     read_heads,
+    record,
     sample_heads,
     simulate,
+    trace_lines,
 )
-from symsim.simulation.narrate import conclusion, trace_lines
-from symsim.simulation.record import as_json, record
-from symsim.simulation.simulate import CONSTRUCTIONS, check_options
+from symsim.simulation.inputs import excerpt
+from symsim.simulation.simulate import CONSTRUCTIONS, DEFAULT_TOKENS, check_options
 
 SAMPLE_ARITHMETICS = ("float32", "bfloat16", "ball:128")
 """What the packaged sample is run in when nothing is asked."""
 
-_LATER = ("causal", "window", "sink", "sampled", "joined", "packed", "transformer")
+_LONGEST_NAME = 64
+"""Characters of an arithmetic's name."""
 
 
 def add_to(commands: Any) -> None:
@@ -42,6 +47,7 @@ def add_to(commands: Any) -> None:
         help="simulate attention heads by a small oracle",
         description="Simulate attention heads by calls of an oracle that takes M tokens, and "
         "compare with dense attention. Without an input: eight real heads packaged with symsim.",
+        allow_abbrev=False,
     )
     parser.add_argument("construction", metavar="CONSTRUCTION", help=", ".join(CONSTRUCTIONS))
     source = parser.add_mutually_exclusive_group()
@@ -50,7 +56,7 @@ def add_to(commands: Any) -> None:
         "--heads", metavar="FILE.npz", type=Path, help="Q, K, V or X, W_Q, W_K, W_V of many heads"
     )
     source.add_argument("--random", metavar="N,d", help="a random head")
-    parser.add_argument("--mask", choices=("full",), help="the construction's own mask")
+    parser.add_argument("--mask", choices=("full",), help="the construction's own mask (full)")
     parser.add_argument("--tokens", metavar="M", type=int, help="the oracle's limit (32)")
     parser.add_argument(
         "--arith",
@@ -71,38 +77,36 @@ def add_to(commands: Any) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """Run, print and record; 0 if every simulation held, 1 if one did not, 4 if undecided."""
-    options = _options(arguments)
-    all_numbers = _arithmetics(arguments)
-    for numbers in all_numbers:
+    options, arithmetics = _options(arguments), _arithmetics(arguments)
+    for numbers in arithmetics:
         check_options(options, numbers)
-    heads = {numbers.name: _heads(arguments, numbers) for numbers in all_numbers}
+    if arguments.json is not None:
+        check_destination(arguments.json)
+    heads = _heads(arguments, options, arithmetics)
     records, simulations = [], []
     with _progress() as progress:
-        for numbers in all_numbers:
-            for head in heads[numbers.name]:
+        for numbers in arithmetics:
+            for head in heads:
                 simulation, seconds = _simulate(head, options, numbers, progress)
                 simulations.append(simulation)
-                seed = arguments.seed if arguments.random else None
-                records.append(record(simulation, seed, seconds))
-    if arguments.json != "-":
-        _print(simulations, trace=arguments.trace)
-    if arguments.json:
+                records.append(record(simulation, arguments.seed, seconds))
+    to_stdout = arguments.json == "-"
+    if arguments.trace:
+        _print_trace(console(stderr=to_stdout), simulations)
+    if not to_stdout:
+        _print_results(console(), simulations)
+    if arguments.json is not None:
         write(arguments.json, as_json(records))
     return _exit_code(simulations)
 
 
 def _options(arguments: argparse.Namespace) -> Options:
-    if arguments.construction in _LATER:
-        raise OptionError(
-            f"construction {arguments.construction!r} is not in this version; "
-            f"expected {', '.join(CONSTRUCTIONS)}"
-        )
     for name, value in (
         ("--oracle-layers", arguments.oracle_layers),
         ("--oracle-heads", arguments.oracle_heads),
     ):
         if value != 1:
-            raise OptionError(f"{name} {value}: construction full takes 1")
+            raise OptionError(f"{name} {value}: expected 1 (construction full)")
     if arguments.seed < 0:
         raise OptionError(f"--seed {arguments.seed}: expected an integer of at least 0")
     return Options(
@@ -115,25 +119,34 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _arithmetics(arguments: argparse.Namespace) -> list[Arithmetic]:
+    names: Sequence[str] = SAMPLE_ARITHMETICS
     if arguments.arith:
         names = arguments.arith
-    elif arguments.case or arguments.random:
-        names = ["exact"] if arguments.case else ["ball:128"]
-    else:
-        names = SAMPLE_ARITHMETICS
+    elif arguments.case:
+        names = ["exact"]
+    elif arguments.random:
+        names = ["ball:128"]
+    for name in names:
+        if len(name) > _LONGEST_NAME:
+            raise OptionError(f"--arith {excerpt(name)}: expected a name as in symsim list")
     return [arithmetic(name) for name in dict.fromkeys(names)]
 
 
-def _heads(arguments: argparse.Namespace, numbers: Arithmetic) -> list[HeadData]:
-    if arguments.case:
+def _heads(
+    arguments: argparse.Namespace, options: Options, arithmetics: Sequence[Arithmetic]
+) -> list[HeadData]:
+    if arguments.case is not None:
         return [read_case(arguments.case)]
-    if arguments.heads:
-        return list(read_heads(arguments.heads))
-    if arguments.random:
-        length, dimension = _pair(arguments.random)
-        integers = numbers.evidence is Evidence.EXACT
-        return [random_head(length, dimension, arguments.seed, integers=integers)]
-    return sample_heads()
+    if arguments.heads is not None:
+        return read_heads(arguments.heads)
+    if arguments.random is None:
+        return sample_heads()
+    length, dimension = _pair(arguments.random)
+    tokens = DEFAULT_TOKENS if options.tokens is None else options.tokens
+    for numbers in arithmetics:
+        check_resources(numbers, length, dimension, tokens, options.variant)
+    integers = any(numbers.evidence is Evidence.EXACT for numbers in arithmetics)
+    return [random_head(length, dimension, arguments.seed, integers=integers)]
 
 
 def _pair(text: str) -> tuple[int, int]:
@@ -142,18 +155,20 @@ def _pair(text: str) -> tuple[int, int]:
     except ValueError:
         length = dimension = 0
     if length < 1 or dimension < 1:
-        raise OptionError(f"--random {text}: expected N,d, two integers of at least 1")
+        raise OptionError(f"--random {excerpt(text)}: expected N,d, two integers of at least 1")
     return length, dimension
 
 
 def _progress() -> Progress:
+    """A bar on standard error, on a terminal only."""
+    terminal = console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TimeRemainingColumn(),
-        console=progress_console(),
+        console=terminal,
         transient=True,
-        disable=not progress_console().is_terminal,
+        disable=not terminal.is_terminal,
     )
 
 
@@ -179,19 +194,21 @@ def _exit_code(simulations: Sequence[Simulation]) -> int:
     return 4 if None in outcomes else 0
 
 
-def _print(simulations: Sequence[Simulation], *, trace: bool) -> None:
-    out = console()
-    if trace:
-        for simulation in simulations:
-            for line in trace_lines(simulation):
-                out.print(Text(line), soft_wrap=True)
+def _print_trace(out: Console, simulations: Sequence[Simulation]) -> None:
+    for simulation in simulations:
+        for line in trace_lines(simulation):
+            print_line(out, line)
+
+
+def _print_results(out: Console, simulations: Sequence[Simulation]) -> None:
+    """A table for each arithmetic, then what each has established."""
     by_arithmetic: dict[str, list[Simulation]] = {}
     for simulation in simulations:
         by_arithmetic.setdefault(simulation.numbers.name, []).append(simulation)
     for group in by_arithmetic.values():
         out.print(_table(group))
     for group in by_arithmetic.values():
-        out.print(Text(conclusion(group)))
+        print_line(out, conclusion(group))
 
 
 def _table(group: Sequence[Simulation]) -> Table:
@@ -214,7 +231,13 @@ def _table(group: Sequence[Simulation]) -> Table:
         table.add_row(
             simulation.head.name,
             *map(str, counts),
-            *("0" if error == 0 else f"{error:.1e}" for error in errors),
+            *map(_size, errors),
             f"{comparison.non_finite_rows} of {simulation.head.length}",
         )
     return table
+
+
+def _size(error: float | None) -> str:
+    if error is None:
+        return "none"
+    return "0" if error == 0 else f"{error:.1e}"

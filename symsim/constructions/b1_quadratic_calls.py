@@ -100,9 +100,7 @@ def block_oracle(
     if is_anchored:
         query["anchor"], key["anchor"] = flag("anchor"), flag("synthetic")
     value = {"y": given.value, "r": flag("real"), "s": flag("synthetic")}
-    psi: MLP = (
-        (lambda token: {"Y": token.y / token.r}) if divides else READOUTS[readout](n - keys)
-    )
+    psi: MLP = (lambda token: {"Y": token.y / token.r}) if divides else READOUTS[readout](n - keys)
     layer_mlp = trace(psi, {name: block.width for name, block in value.items()})
     input_mlp = trace(phi, columns, sees_position=True)
     return Transformer(input_mlp, (Layer((Head(query, key, value),), layer_mlp),))

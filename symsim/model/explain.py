@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -43,7 +44,7 @@ def describe(plan: Plan) -> Iterator[str]:
     for step in plan.steps:
         kind = f"round {step.round}" if isinstance(step, Call) else "outside"
         sources = "; ".join(
-            f"{name}: {_source(plan, field)}" for name, field in step.input.fields.items()
+            f"{name}: {source(plan, field)}" for name, field in step.input.fields.items()
         )
         returns = ", ".join(step.output.columns)
         yield f"{kind}  {step.label}  {step.input.rows} tokens  [{sources}] → {returns}"
@@ -101,12 +102,13 @@ def _head_numbers(machine: Machine, query: Array, key: Array, mask: Array) -> He
     return HeadNumbers(logits, arithmetic.attention(query, key, unit[None], mask)[0])
 
 
-def _source(plan: Plan, field: Field) -> str:
+def source(plan: Plan, field: Field) -> str:
     """`Q[0:2], zero` for the rows of a column group."""
     names = plan.banks[field.width].names
-    starts = [start for start, _ in names]
     parts = []
-    places = [bisect_right(starts, address) - 1 for address in field.addresses.tolist()]
+    places = [
+        bisect_right(names, address, key=itemgetter(0)) - 1 for address in field.addresses.tolist()
+    ]
     for place, group in groupby(range(len(places)), key=lambda row: places[row]):
         start, name = names[place]
         rows = [int(field.addresses[row]) - start for row in group]

@@ -7,7 +7,6 @@ its position in the sequence, so causal alignment never depends on how tokens ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -71,8 +70,8 @@ class Mask:
 
 
 def _check(kind: str, name: str, value: int | None, *, needed: bool, least: int) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if needed and not (whole and value is not None and value >= least):
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if needed and (value is None or not whole or value < least):
         raise MaskError(
             f"{kind} mask: {name} is {value!r}, expected an integer of at least {least}"
         )

@@ -97,6 +97,7 @@ class Plan:
         self.banks: dict[int, Bank] = {}
         self.inputs: dict[str, Register] = {}
         self.zeros: dict[int, Register] = {}
+        self._owner = object()
         self._output: Register | None = None
         self._admitted: set[Transformer] = set()
 
@@ -131,6 +132,7 @@ class Plan:
 
         Raises ModelError where the call breaks a limit.
         """
+        self._check_owner(tokens, label)
         if oracle not in self._admitted:
             self._admit(oracle, label)
         self._check_tokens(oracle, tokens, label)
@@ -146,6 +148,7 @@ class Plan:
             raise ModelError(
                 "outside the oracle only padding and arranging", label, "arithmetic", "none"
             )
+        self._check_owner(rows, label)
         self._check_merge(merge, rows, label)
         level = self._level(rows)
         output = self._register(label, 1, merge.of_sum.columns, level + 1)
@@ -155,6 +158,7 @@ class Plan:
     def finish(self, output: Register) -> None:
         """Declare the result; completes the ledger, and the plan takes no further step."""
         self._check_open("result")
+        self._check_owner(output, "result")
         self._output = output
         read = [self.rows_read(step) for step in self.steps if isinstance(step, Call)]
         self.ledger.rows = sum(len(rows) for rows in read)
@@ -211,6 +215,10 @@ class Plan:
         if self._output is not None:
             raise ModelError("a finished plan takes no step", step, "one more step", "none")
 
+    def _check_owner(self, register: Register, step: str) -> None:
+        if register.owner is not self._owner:
+            raise ModelError("matrices stored in this plan", step, "another plan's", "its own")
+
     def _check_merge(self, merge: Merge, rows: Register, label: str) -> None:
         if rows.rows < 1:
             raise ModelError("rows of a merge outside", label, rows.rows, "at least 1")
@@ -258,7 +266,7 @@ class Plan:
             column: Field(columns[column], self._bank(columns[column]).allocate(rows, level, name))
             for column in columns
         }
-        return Register(fields, rows)
+        return Register(fields, rows, self._owner)
 
     def _bank(self, columns: int) -> Bank:
         if columns not in self.banks:

@@ -38,10 +38,14 @@ class Field:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Register:
-    """A matrix of `rows` rows whose column groups have names and widths."""
+    """A matrix of `rows` rows whose column groups have names and widths.
+
+    owner: identifies the plan whose storage the addresses count.
+    """
 
     fields: Mapping[str, Field]
     rows: int
+    owner: object
 
     @property
     def columns(self) -> Columns:
@@ -53,18 +57,18 @@ class Register:
         fields = {
             name: Field(field.width, field.addresses[rows]) for name, field in self.fields.items()
         }
-        return Register(fields, len(range(*rows.indices(self.rows))))
+        return Register(fields, len(range(*rows.indices(self.rows))), self.owner)
 
     def select(self, *names: str) -> Register:
         """The named column groups, in the given order."""
         self._check_names(names, known=True)
-        return Register({name: self.fields[name] for name in names}, self.rows)
+        return Register({name: self.fields[name] for name in names}, self.rows, self.owner)
 
     def named(self, *names: str) -> Register:
         """The same matrix with its column groups called `names`."""
         self._check_names(names, known=False)
         fields = dict(zip(names, self.fields.values(), strict=True))
-        return Register(fields, self.rows)
+        return Register(fields, self.rows, self.owner)
 
     def _check_names(self, names: tuple[str, ...], *, known: bool) -> None:
         if len(set(names)) != len(names):
@@ -77,6 +81,7 @@ class Register:
 
 def beside(*registers: Register) -> Register:
     """Concatenation by columns. Raises ArrangementError for unequal rows or a repeated name."""
+    owner = _common_owner(registers)
     rows = registers[0].rows
     fields: dict[str, Field] = {}
     for register in registers:
@@ -85,11 +90,12 @@ def beside(*registers: Register) -> Register:
         if repeated := fields.keys() & register.fields.keys():
             raise ArrangementError(f"beside: the columns {sorted(repeated)} occur twice")
         fields.update(register.fields)
-    return Register(fields, rows)
+    return Register(fields, rows, owner)
 
 
 def stack(*registers: Register) -> Register:
     """Concatenation by rows. Raises ArrangementError unless all have the same columns."""
+    owner = _common_owner(registers)
     columns = registers[0].columns
     for register in registers:
         if register.columns != columns:
@@ -98,4 +104,12 @@ def stack(*registers: Register) -> Register:
         name: Field(width, np.concatenate([r.fields[name].addresses for r in registers]))
         for name, width in columns.items()
     }
-    return Register(fields, sum(register.rows for register in registers))
+    return Register(fields, sum(register.rows for register in registers), owner)
+
+
+def _common_owner(registers: tuple[Register, ...]) -> object:
+    if not registers:
+        raise ArrangementError("no register, expected at least one")
+    if any(register.owner is not registers[0].owner for register in registers):
+        raise ArrangementError("registers of different plans")
+    return registers[0].owner

@@ -43,6 +43,9 @@ def run(
     inputs: by name, arrays of the arithmetic of the shapes the plan declares; parameters:
     arrays for the plan's named weight matrices. `batched=False` executes one call at a time.
     Raises RunError for an input or parameter that is missing, misshapen or of another dtype.
+
+    Runs in several threads at once do not disturb each other, but for balls: python-flint has one
+    working precision for the whole process, so such runs are not supported. (They still enclose.)
     """
     with arithmetic.working():
         machine = Machine(plan, arithmetic, parameters or {})
@@ -57,9 +60,7 @@ def run(
 class Machine:
     """The banks of a plan, filled with numbers."""
 
-    def __init__(
-        self, plan: Plan, arithmetic: Arithmetic, parameters: Mapping[str, Array]
-    ) -> None:
+    def __init__(self, plan: Plan, arithmetic: Arithmetic, parameters: Mapping[str, Array]) -> None:
         self.plan, self.arithmetic, self.parameters = plan, arithmetic, parameters
         self._check_parameters()
         self.banks = {
@@ -175,9 +176,7 @@ class Machine:
         attended = {name: values[:, rows] for name, values in columns.items()} if residual else {}
         for head in layer.heads:
             for name, values in self._head(head, columns, rows, mask).items():
-                attended[name] = (
-                    self.arithmetic.add(attended[name], values) if residual else values
-                )
+                attended[name] = self.arithmetic.add(attended[name], values) if residual else values
         return self.mlp(layer.mlp, attended, len(rows)) if layer.mlp else attended
 
     def _head(

@@ -13,7 +13,7 @@ from flint import arb, fmpq
 
 from symsim.arithmetic import Arithmetic, Array, Evidence, arithmetic
 from symsim.arithmetic.objects import each
-from symsim.model import Mask, dense_attention, dense_product
+from symsim.simulation.large_head import LargeHead
 
 _REFERENCE_PRODUCTS = 2**25
 """Multiplications spent on the certified reference of a measured run; fewer rows beyond it."""
@@ -25,11 +25,12 @@ _GUARD_BITS = 64
 class Comparison:
     """A run against dense attention.
 
-    kind: how the reference was had. equal: True (proved equal; for enclosures, all finite and
-    overlapping), False (proved different), None (not decided, or only measured).
+    kind: how the reference was had. equal: True (proved equal; for enclosures, all say something
+    and overlap), False (proved different), None (not decided, or only measured).
     max_relative_error: an upper bound on ‖Y_i − T_i‖₂/‖T_i‖₂ over the compared rows that are
-    finite; infinity where no bound is known. rows_compared: how many rows the reference has.
-    dense_error: the same bound for dense attention in the same arithmetic, where measured.
+    finite; infinity where no bound is known, as for T_i = 0 ≠ Y_i. rows_compared: how many rows
+    the reference has. dense_error: the same bound for dense attention in the same arithmetic,
+    where measured.
     """
 
     kind: Literal["exact", "enclosure", "measured"]
@@ -38,38 +39,6 @@ class Comparison:
     rows_compared: int
     non_finite_rows: int
     dense_error: float | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class LargeHead:
-    """The simulated head in numbers of one arithmetic: what dense references are made from.
-
-    matrices: Q, K, V, or X with parameters W_Q, W_K, W_V.
-    """
-
-    matrices: Mapping[str, Array]
-    parameters: Mapping[str, Array]
-    mask: Mask
-
-    def dense(self, numbers: Arithmetic, rows: Array | None = None) -> Array:
-        """Dense attention in `numbers`, of the given rows or of all."""
-        with numbers.working():
-            if "X" in self.matrices:
-                query, key, value = (
-                    dense_product(numbers, self.matrices["X"], self.parameters[f"W_{side}"])
-                    for side in "QKV"
-                )
-            else:
-                query, key, value = (self.matrices[side] for side in "QKV")
-            return dense_attention(numbers, query, key, value, self.mask, rows=rows)
-
-    def as_balls(self, numbers: Arithmetic) -> LargeHead:
-        """The same head with its exact values as balls."""
-        return LargeHead(
-            {name: _balls(numbers, matrix) for name, matrix in self.matrices.items()},
-            {name: _balls(numbers, matrix) for name, matrix in self.parameters.items()},
-            self.mask,
-        )
 
 
 def compare(
@@ -85,7 +54,7 @@ def compare(
             return _compare_exact(numbers, output, reference)
         case Evidence.ENCLOSURE:
             assert reference is not None
-            return _compare_enclosures(numbers, output, reference)
+            return _compare_enclosures(numbers, output, head, reference)
         case Evidence.MEASURED | Evidence.VALUE:
             return _compare_measured(numbers, output, head)
 
@@ -101,14 +70,18 @@ def case_agrees(
     if name not in expected or numbers.evidence not in (Evidence.EXACT, Evidence.ENCLOSURE):
         return None
     answers = [entry for row in expected[name] for entry in row]
-    if numbers.evidence is Evidence.EXACT:
-        return [numbers.rational(y) for y in output.ravel()] == answers
     with numbers.working():
-        radius = arb(0, slack)
-        return all(
-            bool(y.overlaps(_exact_ball(t) * (1 + radius)))
+        finite = numbers.finite(output).ravel()
+        if numbers.evidence is Evidence.EXACT:
+            return bool(finite.all()) and list(map(numbers.rational, output.ravel())) == answers
+        tolerance = 1 + arb(0, slack)
+        overlaps = [
+            bool(y.overlaps(_exact_ball(t) * tolerance))
             for y, t in zip(output.ravel(), answers, strict=True)
-        )
+        ]
+    if not all(overlaps):
+        return False
+    return True if finite.all() else None
 
 
 def _compare_exact(numbers: Arithmetic, output: Array, reference: Array) -> Comparison:
@@ -116,38 +89,61 @@ def _compare_exact(numbers: Arithmetic, output: Array, reference: Array) -> Comp
         verdicts = [
             numbers.equal(y, t) for y, t in zip(output.ravel(), reference.ravel(), strict=True)
         ]
-        undefined = int((~numbers.finite(output)).any(axis=1).sum())
+        finite = numbers.finite(output).all(axis=1)
     equal = False if False in verdicts else (None if None in verdicts else True)
     error = 0.0 if equal else math.inf
-    return Comparison("exact", equal, error, len(output), undefined)
+    if equal is False and numbers.evidence is Evidence.EXACT and finite.any():
+        with numbers.working(), arithmetic(f"ball:{_GUARD_BITS}").working():
+            difference = numbers.sub(output[finite], reference[finite])
+            error = _worst(_balls(numbers, difference), _balls(numbers, reference[finite]))
+    return Comparison("exact", equal, error, len(output), int((~finite).sum()))
 
 
-def _compare_enclosures(numbers: Arithmetic, output: Array, reference: Array) -> Comparison:
+def _compare_enclosures(
+    numbers: Arithmetic, output: Array, head: LargeHead, reference: Array
+) -> Comparison:
+    _, _, value = head.query_key_value(numbers)
     with numbers.working():
         finite = numbers.finite(output).all(axis=1) & numbers.finite(reference).all(axis=1)
         pairs = zip(output.ravel(), reference.ravel(), strict=True)
-        disjoint = any(numbers.equal(y, t) is False for y, t in pairs)
-        error = _worst(output[finite], reference[finite])
-    undecided = not finite.all()
-    equal = False if disjoint else (None if undecided else True)
-    error = math.inf if undecided else error
+        disjoint = any(not y.overlaps(t) for y, t in pairs)
+        error = _worst(output[finite] - reference[finite], reference[finite])
+        tells = finite.all() and _says_something(output, reference, value)
+    equal = False if disjoint else (True if tells else None)
+    error = error if finite.all() else math.inf
     return Comparison("enclosure", equal, error, len(output), int((~finite).sum()))
 
 
+def _says_something(output: Array, reference: Array, value: Array) -> bool:
+    """Whether the enclosures locate every entry within max |V|, the size of what is averaged.
+
+    Wider ones would overlap whatever the run had returned.
+    """
+    largest = max((entry.abs_upper() for entry in value.ravel()), default=arb(0))
+    differences = (output - reference).ravel()
+    return all(bool(entry.abs_upper() <= largest) for entry in differences)
+
+
 def _compare_measured(numbers: Arithmetic, output: Array, head: LargeHead) -> Comparison:
-    rows = _reference_rows(len(output), sum(m.shape[1] for m in head.matrices.values()))
+    given = (*head.matrices.values(), *head.parameters.values())
+    rows = _reference_rows(len(output), sum(matrix.shape[1] for matrix in given))
     certified = arithmetic(f"ball:{max(_bits(numbers), 64) + _GUARD_BITS}")
     dense = head.dense(numbers, rows)
     with numbers.working(), certified.working():
         finite = numbers.finite(output).all(axis=1)
-        truth = head.as_balls(numbers).dense(certified, rows)
-        errors = []
-        for values in (output[rows], dense):
-            defined = np.flatnonzero(numbers.finite(values).all(axis=1))
-            errors.append(_worst(_balls(numbers, values[defined]), truth[defined]))
-    return Comparison(
-        "measured", None, errors[0], len(rows), int((~finite).sum()), dense_error=errors[1]
-    )
+        truth = head.map(lambda matrix: _balls(numbers, matrix)).dense(certified, rows)
+        error, dense_error = (
+            _error_where_finite(numbers, values, truth) for values in (output[rows], dense)
+        )
+    return Comparison("measured", None, error, len(rows), int((~finite).sum()), dense_error)
+
+
+def _error_where_finite(numbers: Arithmetic, values: Array, truth: Array) -> float:
+    """The bound over the rows of `values` that are finite; infinity if none is."""
+    defined = np.flatnonzero(numbers.finite(values).all(axis=1))
+    if not len(defined):
+        return math.inf
+    return _worst(_balls(numbers, values[defined]) - truth[defined], truth[defined])
 
 
 def _bits(numbers: Arithmetic) -> int:
@@ -172,14 +168,16 @@ def _exact_ball(value: Fraction) -> arb:
     return arb(fmpq(value.numerator, value.denominator))
 
 
-def _worst(output: Array, reference: Array) -> float:
+def _worst(difference: Array, reference: Array) -> float:
     """The largest upper bound on ‖y − t‖₂/‖t‖₂ over the rows; infinity for a row t = 0 ≠ y."""
-    worst = 0.0
-    for y, t in zip(output, reference, strict=True):
-        difference = _norm([entry.abs_upper() for entry in y - t])
-        if not difference.is_zero():
-            worst = max(worst, _upper(difference / _norm([entry.abs_lower() for entry in t])))
-    return worst
+    return max(map(_row_error, difference, reference), default=0.0)
+
+
+def _row_error(difference: Array, reference: Array) -> float:
+    norm = _norm([entry.abs_upper() for entry in difference])
+    if norm.is_zero():
+        return 0.0
+    return _upper(norm / _norm([entry.abs_lower() for entry in reference]))
 
 
 def _norm(magnitudes: list[arb]) -> arb:

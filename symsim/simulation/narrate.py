@@ -2,66 +2,192 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from symsim.arithmetic import Arithmetic, Array, Evidence
-from symsim.model import StepNumbers, describe, explain
-from symsim.model.plan import Call
+from symsim.model import Block, Identity, Ones, Plan, StepNumbers, Transformer, describe, explain
+from symsim.model.explain import source
+from symsim.model.plan import Call, Step
 from symsim.simulation.simulate import Simulation
 
 TRACED_STEPS = 64
 """Steps up to which a trace shows numbers; beyond, one line a step."""
 
+WIDTH = 80
+"""Columns of a trace: wider tables become lists."""
+
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
 
 def trace_lines(simulation: Simulation) -> Iterator[str]:
-    """One line a step; in a small run also rows, logits, weights and outputs."""
-    lines = describe(simulation.plan)
-    if len(simulation.plan.steps) > TRACED_STEPS:
-        yield from lines
-        yield f"numbers are shown for up to {TRACED_STEPS} steps"
+    """Every call with its tokens, logits, weights and outputs; of a large run, one line a step.
+
+    All rows count from 0. The last table says where each row of the result comes from.
+    """
+    plan = simulation.plan
+    if len(plan.steps) > TRACED_STEPS:
+        yield from describe(plan)
+        yield f"numbers are shown for up to {TRACED_STEPS} steps; this plan has {len(plan.steps)}"
         return
     large, numbers = simulation.large, simulation.numbers
-    described = dict(zip(simulation.plan.steps, lines, strict=True))
-    for shown in explain(simulation.plan, numbers, large.matrices, large.parameters):
-        yield described[shown.step]
-        with numbers.working():
-            yield from _step(numbers, shown)
-
-
-def _step(numbers: Arithmetic, shown: StepNumbers) -> Iterator[str]:
-    yield from _table(numbers, "token", shown.tokens)
-    if isinstance(shown.step, Call):
-        oracle = shown.step.oracle
-        yield from _program("φ", oracle.input_mlp.formulas())
-        yield from _table(numbers, "φ(token)", shown.after_phi)
-        for head in shown.heads:
-            yield from _rows(numbers, "logits", shown.rows, head.logits)
-            yield from _rows(numbers, "weights", shown.rows, head.weights)
-        if oracle.layers[0].mlp:
-            yield from _program("ψ", oracle.layers[0].mlp.formulas())
-    else:
-        yield from _program("per row", shown.step.merge.per_row.formulas())
-        yield from _program("of the sums", shown.step.merge.of_sum.formulas())
-    yield from _table(numbers, "row", shown.output, list(shown.rows))
+    shown = {step.step: step for step in explain(plan, numbers, large.matrices, large.parameters)}
+    page = _Page(simulation)
+    with numbers.working():
+        in_rounds = sorted(plan.steps, key=lambda step: step.level)
+        for number, step in enumerate(in_rounds, start=1):
+            yield f"{_heading(step)} ({number} of {len(plan.steps)})"
+            yield from page.step(shown[step])
+            yield ""
+    yield from page.result()
     yield ""
 
 
-def _program(name: str, formulas: Sequence[str]) -> Iterator[str]:
-    yield f"    {name}: {', '.join(formulas)}"
+def _heading(step: Step) -> str:
+    if isinstance(step, Call):
+        return f"round {step.round}, call of {step.input.rows} tokens: {step.label}"
+    return f"outside the oracle, merge of {step.input.rows} rows: {step.label}"
 
 
-def _table(
-    numbers: Arithmetic, title: str, columns: Mapping[str, Array], rows: Sequence[int] | None = None
-) -> Iterator[str]:
-    count = len(next(iter(columns.values())))
-    for place, row in enumerate(range(count) if rows is None else rows):
-        cells = "  ".join(f"{name} = {_vector(numbers, values[place])}" for name, values in columns.items())
-        yield f"    {title} {row}: {cells}"
+@dataclass(frozen=True)
+class _Page:
+    """Writes the numbers of one simulation."""
+
+    simulation: Simulation
+
+    @property
+    def numbers(self) -> Arithmetic:
+        return self.simulation.numbers
+
+    def step(self, shown: StepNumbers) -> Iterator[str]:
+        """One step: what it reads, what it computes, what it returns."""
+        plan, step = self.simulation.plan, shown.step
+        sources = [f"{name} = {source(plan, part)}" for name, part in step.input.fields.items()]
+        yield from _paragraph("reads", sources)
+        tokens = _columns(self.numbers, shown.tokens)
+        after = _columns(self.numbers, shown.after_phi)
+        count = range(step.input.rows)
+        if any(after.get(name) != cells for name, cells in tokens.items()):
+            yield from _table("token", count, tokens)
+        if isinstance(step, Call):
+            yield from _paragraph("φ", step.oracle.input_mlp.formulas())
+            yield from _table("token", count, after | _remarks(self.numbers, shown.after_phi))
+            yield from self._head(step.oracle, shown)
+        else:
+            yield from _paragraph("each row", step.merge.per_row.formulas())
+            yield from _table("row", count, after)
+            yield from _paragraph("of the sums", step.merge.of_sum.formulas())
+        yield from _table("row", shown.rows, _columns(self.numbers, shown.output))
+
+    def _head(self, oracle: Transformer, shown: StepNumbers) -> Iterator[str]:
+        """The head of a one-layer oracle: logits, weights, what it returns, and ψ."""
+        layer = oracle.layers[0]
+        for head, in_numbers in zip(layer.heads, shown.heads, strict=True):
+            weights, values = self._attended(oracle, head, shown)
+            yield "logits: ⟨query of the row, key of the column⟩"
+            yield from _matrix(self.numbers, shown.rows, in_numbers.logits)
+            yield f"weights: {self.numbers.base}^logit, divided by the sum of the row"
+            yield from _matrix(self.numbers, shown.rows, weights)
+            sums = [f"{name} = Σ weight·{_factor(block)}" for name, block in head.value.items()]
+            yield from _paragraph("head", sums)
+            yield from _table("row", shown.rows, _columns(self.numbers, values))
+        if layer.mlp:
+            yield from _paragraph("ψ", layer.mlp.formulas())
+
+    def _attended(
+        self, oracle: Transformer, head: Any, shown: StepNumbers
+    ) -> tuple[Array, dict[str, Array]]:
+        """Weights (rows, tokens) and value columns, as the arithmetic's own attention has them."""
+        query, key, value = (
+            self._side(side, shown.after_phi) for side in (head.query, head.key, head.value)
+        )
+        unit = self.numbers.integers(np.eye(len(key), dtype=np.int64))
+        allowed = oracle.mask.matrix(len(key))[shown.rows]
+        mixed = self.numbers.attention(
+            query[None, shown.rows],
+            key[None],
+            np.concatenate([unit, value], axis=1)[None],
+            None if oracle.mask.kind == "full" else allowed,
+        )[0]
+        ends = np.cumsum([len(key), *(block.width for block in head.value.values())])
+        weights, *parts = np.split(mixed, ends[:-1], axis=1)
+        return weights, dict(zip(head.value, parts, strict=True))
+
+    def _side(self, blocks: Mapping[str, Block], columns: Mapping[str, Array]) -> Array:
+        """Queries, keys or values (tokens, width): the blocks' columns side by side."""
+        tokens = len(next(iter(columns.values())))
+        empty = np.empty((tokens, 0), dtype=self.numbers.dtype)
+        return np.concatenate(
+            [empty, *(self._product(block, columns[block.source]) for block in blocks.values())],
+            axis=1,
+        )
+
+    def _product(self, block: Block, values: Array) -> Array:
+        match block.weight:
+            case Identity():
+                return values
+            case Ones(width=width):
+                return np.repeat(values, width, axis=1)
+            case weight:
+                return self.numbers.project(values, self.simulation.large.parameters[weight.name])
+
+    def result(self) -> Iterator[str]:
+        """Where each row of the result comes from, beside dense attention."""
+        numbers, plan = self.numbers, self.simulation.plan
+        dense = self.simulation.large.dense(numbers)
+        yield "result: row i simulates query i of the large head"
+        columns = {
+            "from": _origins(plan),
+            **_columns(numbers, {"Y": self.simulation.output, "dense attention": dense}),
+        }
+        yield from _table("row", range(len(dense)), columns)
 
 
-def _rows(numbers: Arithmetic, title: str, rows: Array, values: Array) -> Iterator[str]:
-    for row, entries in zip(rows, values, strict=True):
-        yield f"    {title} of row {row}: {_vector(numbers, entries)}"
+def _origins(plan: Plan) -> list[str]:
+    """The step and row that each row of the result is read from."""
+    (columns,) = plan.output.fields.values()
+    places = {
+        int(address): f"{step.label}, row {row}"
+        for step in plan.steps
+        for column in step.output.fields.values()
+        if column.width == columns.width
+        for row, address in enumerate(column.addresses)
+    }
+    return [places[int(address)] for address in columns.addresses]
+
+
+def _remarks(numbers: Arithmetic, columns: Mapping[str, Array]) -> dict[str, list[str]]:
+    """What φ's indicators say of each token of a block call; nothing for other calls."""
+    if "real" not in columns:
+        return {}
+    tokens = range(len(columns["real"]))
+    real, synthetic = (
+        [name in columns and numbers.rational(columns[name][j, 0]) != 0 for j in tokens]
+        for name in ("real", "synthetic")
+    )
+    if "synthetic" not in columns:  # as printed: no padding
+        synthetic = [not flag for flag in real]
+    other = ["" if flag else "no key: padding" for flag in real]
+    return {"": ["synthetic token" if synthetic[j] else other[j] for j in tokens]}
+
+
+def _factor(block: Block) -> str:
+    return block.source if isinstance(block.weight, Identity | Ones) else str(block)
+
+
+# -- layout -----------------------------------------------------------------------------------
+
+
+def _columns(numbers: Arithmetic, columns: Mapping[str, Array]) -> dict[str, list[str]]:
+    """Each row of a column group as text."""
+    return {
+        name: [_vector(numbers, row) for row in values.reshape(len(values), -1)]
+        for name, values in columns.items()
+    }
 
 
 def _vector(numbers: Arithmetic, values: Array) -> str:
@@ -69,54 +195,167 @@ def _vector(numbers: Arithmetic, values: Array) -> str:
     return entries[0] if len(entries) == 1 else f"({', '.join(entries)})"
 
 
+def _matrix(numbers: Arithmetic, rows: Sequence[int] | Array, values: Array) -> Iterator[str]:
+    """A row for each query, a column for each token."""
+    columns = {str(j): [numbers.text(x) for x in values[:, j]] for j in range(values.shape[1])}
+    return _table("row", rows, columns)
+
+
+def _table(
+    corner: str, rows: Sequence[int] | Array, columns: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Aligned columns, or, where that is too wide, the columns of each row as a list."""
+    cells = [[corner, *map(str, rows)], *([name, *column] for name, column in columns.items())]
+    widths = [max(map(len, column)) for column in cells]
+    if sum(widths) + 2 * len(widths) <= WIDTH:
+        for line in zip(*cells, strict=True):
+            padded = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            yield f"  {'  '.join(padded)}".rstrip()
+        return
+    for place, row in enumerate(rows):
+        entries = [
+            f"{name} = {column[place]}" if name else column[place]
+            for name, column in columns.items()
+        ]
+        yield from _paragraph(f"  {corner} {row}", [entry for entry in entries if entry])
+
+
+def _paragraph(title: str, entries: Sequence[str]) -> list[str]:
+    """Entries after a title, broken between entries where that is possible."""
+    kept = [e.replace(" ", _NO_BREAK) if len(e) < WIDTH // 2 else e for e in entries]
+    lines = textwrap.wrap(
+        f"{title}: {'; '.join(kept)}",
+        WIDTH,
+        subsequent_indent="      ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(_NO_BREAK, " ") for line in lines]
+
+
+# -- what was established ---------------------------------------------------------------------
+
+
 def conclusion(simulations: Sequence[Simulation]) -> str:
-    """What the runs of one arithmetic established, in a sentence or two."""
+    """What the runs of one arithmetic established, in a sentence or two.
+
+    A run that differs, or that was not decided, is named with its head.
+    """
     first = simulations[0]
-    heads = "the head" if len(simulations) == 1 else f"each of the {len(simulations)} heads"
-    broken = [s for s in simulations if s.succeeded is False]
-    open_ = [s for s in simulations if s.succeeded is None]
-    if broken and not first.numbers.rounds:
-        names = ", ".join(s.head.name for s in broken)
-        return f"{first.numbers.name}: NOT equal to dense attention on {names}."
-    if open_:
-        names = ", ".join(s.head.name for s in open_)
-        return f"{first.numbers.name}: undecided on {names}."
-    return f"{first.numbers.name}: {_established(first, simulations, heads)}"
+    sentences = [_sentence(first, kind, group) for kind, group in _by_outcome(simulations)]
+    return f"{_arithmetics(simulations)}: {'; '.join(sentences)}."
 
 
-def _established(first: Simulation, simulations: Sequence[Simulation], heads: str) -> str:
-    worst = max(s.comparison.max_relative_error for s in simulations)
+def _by_outcome(simulations: Sequence[Simulation]) -> list[tuple[str, list[Simulation]]]:
+    """Outcomes, the bad ones first, each with the simulations that had it."""
+    groups: dict[str, list[Simulation]] = {}
+    for simulation in simulations:
+        groups.setdefault(_outcome(simulation), []).append(simulation)
+    return [(kind, groups[kind]) for kind in _OUTCOMES if kind in groups]
+
+
+_OUTCOMES = ("differs", "contradicts", "undecided", "measured", "holds")
+
+
+def _outcome(simulation: Simulation) -> str:
+    if simulation.comparison.equal is False:
+        return "differs"
+    if simulation.case_agrees is False:
+        return "contradicts"
+    if simulation.numbers.rounds:
+        return "measured"
+    return "undecided" if simulation.succeeded is None else "holds"
+
+
+def _arithmetics(simulations: Sequence[Simulation]) -> str:
+    """The arithmetic, and the one asked for where the precision was doubled."""
+    first = simulations[0]
+    if first.requested == first.numbers.name:
+        return first.numbers.name
+    return f"{first.numbers.name} (doubled from {first.requested}, which told too little)"
+
+
+def _sentence(first: Simulation, kind: str, group: Sequence[Simulation]) -> str:
+    names = ", ".join(simulation.head.name for simulation in group)
+    match kind:
+        case "differs":
+            return f"the simulation is NOT equal to dense attention on {names}"
+        case "contradicts":
+            return f"the simulation does NOT agree with the case file's answer on {names}"
+        case "undecided":
+            return f"undecided on {names}: {_why_undecided(first)}"
+        case "measured":
+            return _measured(group)
+        case _:
+            return _established(group)
+
+
+def _why_undecided(first: Simulation) -> str:
+    if first.numbers.evidence is Evidence.ENCLOSURE:
+        return "the enclosures are too wide to tell anything"
+    return "equality could not be decided"
+
+
+def _heads(group: Sequence[Simulation]) -> str:
+    """The heads that a sentence is about."""
+    return group[0].head.name if len(group) == 1 else f"each of {len(group)} heads"
+
+
+def _established(group: Sequence[Simulation]) -> str:
+    first, heads = group[0], _heads(group)
+    worst = max(simulation.comparison.max_relative_error for simulation in group)
+    answer = ", and so does the case file's answer" if first.case_agrees else ""
     match first.numbers.evidence:
         case Evidence.IDENTITY:
             return (
-                f"proved for all real inputs with N = {first.head.length}, M = {first.tokens}, "
-                f"d = {first.dimension}: the simulation equals dense attention."
+                "proved for all real inputs with "
+                f"N = {first.head.length}, M = {first.tokens}, d = {first.dimension}: "
+                "the simulation equals dense attention"
             )
         case Evidence.EXACT:
-            weight = "2^logit" if first.numbers.name == "exact" else "the weight pl2"
+            weight = "2^logit" if first.numbers.name == "exact" else "the weight pl2 of the logit"
+            also = " and the case file's answer" if first.case_agrees else ""
             return (
-                f"for {heads} the simulation equals dense attention exactly (ε = 0) on this "
-                f"input, with {weight} for exp."
-            )
-        case Evidence.ENCLOSURE:
-            return (
-                f"certified for {heads}: in every entry the enclosures of the simulation and of "
-                f"dense attention overlap, and no row differs by more than {worst:.1e} relative."
+                f"on the input {heads}, with {weight} for exp, the simulation equals dense "
+                f"attention{also} exactly (ε = 0)"
             )
         case _:
-            return _measured(simulations, heads, worst)
+            return (
+                f"certified for {heads}: in every entry the enclosures of the simulation and of "
+                f"dense attention overlap{answer}; {_bound(worst)}"
+            )
 
 
-def _measured(simulations: Sequence[Simulation], heads: str, worst: float) -> str:
-    dense = max(s.comparison.dense_error or 0.0 for s in simulations)
-    broken = sum(s.comparison.non_finite_rows for s in simulations)
-    rows = sum(s.head.length for s in simulations)
-    compared = sum(s.comparison.rows_compared for s in simulations)
-    scope = "" if compared == rows else f" over {compared} of {rows} rows"
+def _bound(worst: float) -> str:
+    if worst == float("inf"):
+        return (
+            "the relative error of some row has no bound, as dense attention there is zero or "
+            "its enclosure contains zero"
+        )
+    return f"no row differs by more than {worst:.1e}, relative to its norm"
+
+
+def _measured(group: Sequence[Simulation]) -> str:
+    heads = _heads(group)
+    broken = sum(simulation.comparison.non_finite_rows for simulation in group)
+    rows = sum(simulation.head.length for simulation in group)
+    compared = sum(simulation.comparison.rows_compared for simulation in group)
     finite = (
-        f"every row of {heads} is finite" if not broken else f"{broken} of {rows} rows not finite"
+        f"{broken} of {rows} rows of {heads} are NOT finite"
+        if broken
+        else f"every row of {heads} is finite"
     )
+    if broken == rows:
+        return f"measured: {finite}"
+    scope = " finite" if broken else ""
+    spread = f" among {compared} evenly spread of {rows} rows" if compared < rows else ""
+    worst = max(simulation.comparison.max_relative_error for simulation in group)
+    dense = max(simulation.comparison.dense_error or 0.0 for simulation in group)
     return (
-        f"measured{scope}: {finite}; the largest relative row error is {worst:.1e}, "
-        f"that of dense attention in the same format {dense:.1e}."
+        f"measured: {finite}; the largest relative error of a{scope} row{spread} is "
+        f"{_size(worst)}, that of dense attention in the same numbers {_size(dense)}"
     )
+
+
+def _size(error: float) -> str:
+    return "without bound" if error == float("inf") else f"at most {error:.1e}"

@@ -11,11 +11,15 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
+import symsim
 from symsim.simulation.simulate import DEFAULT_READOUTS, Simulation
 
 SCHEMA = {"name": "symsim.run", "version": 1}
 
-_ENGINES = ("gmpy2", "ml_dtypes", "mpmath", "numpy", "python-flint", "sympy", "symsim")
+_ENGINES = ("gmpy2", "ml_dtypes", "mpmath", "numpy", "python-flint", "sympy")
+
+_LARGEST_NUMBER = 2**53
+"""Integers beyond this magnitude are written as strings: JSON readers round them."""
 
 
 def schema() -> dict[str, Any]:
@@ -27,11 +31,15 @@ def schema() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Versions of Python, of this package and of every engine."""
-    return {"python": platform.python_version()} | {name: version(name) for name in _ENGINES}
+    engines = {name: version(name) for name in _ENGINES}
+    return {"python": platform.python_version(), "symsim": symsim.__version__} | engines
 
 
-def record(simulation: Simulation, seed: int | None, seconds: float) -> dict[str, Any]:
-    """What was run, what it cost and how it compares; volatile fields stand apart."""
+def record(simulation: Simulation, seed: int, seconds: float) -> dict[str, Any]:
+    """What was run, what it cost and how it compares; volatile fields stand apart.
+
+    seed: the root of every random choice.
+    """
     ledger, options = simulation.plan.ledger, simulation.options
     comparison, numbers, mask = simulation.comparison, simulation.numbers, simulation.head.mask
     return {
@@ -42,15 +50,16 @@ def record(simulation: Simulation, seed: int | None, seconds: float) -> dict[str
         "readout": options.readout or DEFAULT_READOUTS[options.variant],
         "aggregation": simulation.aggregation,
         "arithmetic": numbers.name,
+        "requested_arithmetic": simulation.requested,
         "base": numbers.base,
         "establishes": numbers.evidence.value,
         "mask": mask.kind,
         "N": simulation.head.length,
-        "M": simulation.tokens,
+        "M": _integer(simulation.tokens),
         "d": simulation.dimension,
         "window": mask.window,
         "sinks": mask.sinks,
-        "seed": seed,
+        "seed": _integer(seed),
         "calls": {
             **{kind: ledger.calls[kind] for kind in ("block", "aggregation", "mlp")},
             "total": ledger.total_calls,
@@ -86,9 +95,13 @@ def record(simulation: Simulation, seed: int | None, seconds: float) -> dict[str
 def as_json(records: Sequence[dict[str, Any]]) -> str:
     """One record, or a list of several, as JSON text."""
     value: Any = records[0] if len(records) == 1 else list(records)
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(value, indent=1, allow_nan=False) + "\n"
+
+
+def _integer(value: int) -> int | str:
+    return value if abs(value) <= _LARGEST_NUMBER else str(value)
 
 
 def _finite(value: float | None) -> float | None:
-    """JSON has no infinity: no bound is null."""
+    """The value; null for no bound, as JSON has no infinity."""
     return value if value is not None and math.isfinite(value) else None

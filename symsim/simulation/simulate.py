@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-import numpy as np
-
-from symsim.arithmetic import Arithmetic, Array, ConversionError
+from symsim.arithmetic import Arithmetic, Array, Evidence
 from symsim.arithmetic.ball import Ball
-from symsim.arithmetic.base import first_index
-from symsim.arithmetic.objects import as_fraction
-from symsim.arithmetic.symbolic import Symbolic
 from symsim.constructions.aggregation import AGGREGATIONS, AggregationName
 from symsim.constructions.b1_as_printed import quadratic_calls_as_printed
 from symsim.constructions.b1_quadratic_calls import quadratic_calls
 from symsim.constructions.head_input import HeadInput, from_qkv, from_x
 from symsim.constructions.normalization_recovery import READOUTS, ReadoutName
 from symsim.model import Plan, run
-from symsim.simulation.compare import Comparison, LargeHead, case_agrees, compare
-from symsim.simulation.inputs import HeadData
+from symsim.simulation.compare import Comparison, case_agrees, compare
+from symsim.simulation.inputs import HeadData, excerpt
+from symsim.simulation.large_head import LargeHead, check_exact_logits, convert, rounded_entries
+from symsim.simulation.resources import LARGEST_BITS, check_resources
 
 CONSTRUCTIONS: dict[str, str] = {
     "full": "Lemma B.1: one head, full mask, quadratically many calls",
@@ -33,19 +30,12 @@ DEFAULT_READOUTS: dict[str, ReadoutName] = {"repaired": "dual", "printed": "prin
 DEFAULT_TOKENS = 32
 """M where neither the input nor the user names one."""
 
-LARGEST_WEIGHTS = 2**32
-"""Weights (query-key pairs) that a run may compute."""
-
-_LARGEST_PRECISION = 2**14
+LARGEST_PRECISION = 2**14
 """Bits up to which an inconclusive ball run doubles its precision."""
 
 
 class OptionError(ValueError):
     """Options that do not go together; the message names the legal ones."""
-
-
-class ResourceError(RuntimeError):
-    """A run would need more than the stated limits."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +54,15 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A finished run of one head: the plan, its numbers, and the comparison."""
+    """A finished run of one head: the plan, its numbers, and the comparison.
+
+    requested: the arithmetic asked for; `numbers` may be balls of a higher precision.
+    """
 
     head: HeadData
     options: Options
     numbers: Arithmetic
+    requested: str
     plan: Plan
     tokens: int
     large: LargeHead
@@ -80,16 +74,14 @@ class Simulation:
     @property
     def dimension(self) -> int:
         """d, the width of the large head's queries, or of its X."""
-        return int(next(iter(self.large.matrices.values())).shape[1])
+        return self.head.dimension
 
     @property
     def aggregation(self) -> AggregationName | None:
         """How states were merged by oracle calls; None where none were."""
         if not self.plan.ledger.calls["aggregation"]:
             return None
-        return self.options.aggregation or (
-            "a:head" if self.options.readout == "anchored" else "a"
-        )
+        return self.options.aggregation or ("a:head" if self.options.readout == "anchored" else "a")
 
     @property
     def succeeded(self) -> bool | None:
@@ -108,31 +100,27 @@ Progress = Callable[[int, int], None]
 """Told after each batch: steps done, steps in all."""
 
 
-def make_plan(head: HeadData, options: Options) -> tuple[Plan, int]:
-    """The plan for a head of this shape, and M. Raises OptionError or ModelError."""
-    tokens = options.tokens or head.tokens or DEFAULT_TOKENS
+def oracle_tokens(head: HeadData, options: Options) -> int:
+    """M: what the user asks for, else the input, else DEFAULT_TOKENS. Raises OptionError."""
+    asked = (options.tokens, head.tokens, DEFAULT_TOKENS)
+    tokens = next(tokens for tokens in asked if tokens is not None)
     if tokens < 2:
-        raise OptionError(f"--tokens {tokens}: expected at least 2")
+        raise OptionError(f"--tokens {tokens}: expected an integer of at least 2 (M)")
+    return tokens
+
+
+def make_plan(head: HeadData, options: Options) -> Plan:
+    """The plan for a head of this shape. Raises OptionError or ModelError."""
     if head.mask.kind != "full":
-        raise OptionError(f"mask {head.mask}: construction full simulates mask full")
-    if head.length**2 > LARGEST_WEIGHTS:
-        raise ResourceError(
-            f"N = {head.length}: {head.length**2} weights, at most {LARGEST_WEIGHTS} are computed"
+        raise OptionError(
+            f"{head.place}: mask: found {head.mask}, expected full (construction full)"
         )
-    given = head_input(head)
+    given, tokens = head_input(head), oracle_tokens(head, options)
     if options.variant == "printed":
-        if options.readout not in (None, "printed"):
-            raise OptionError(f"readout {options.readout}: variant printed takes printed")
-        if options.aggregation is not None:
-            raise OptionError(
-                f"aggregation {options.aggregation}: variant printed takes none, the paper "
-                "leaves the merge outside the oracle"
-            )
-        return quadratic_calls_as_printed(given, tokens), tokens
-    plan = quadratic_calls(
+        return quadratic_calls_as_printed(given, tokens)
+    return quadratic_calls(
         given, tokens, readout=options.readout or "dual", aggregation=options.aggregation
     )
-    return plan, tokens
 
 
 def head_input(head: HeadData) -> HeadInput:
@@ -145,20 +133,23 @@ def head_input(head: HeadData) -> HeadInput:
 
 def check_options(options: Options, numbers: Arithmetic) -> None:
     """Raise OptionError for options that `numbers` cannot run, naming the legal ones."""
-    if options.construction not in CONSTRUCTIONS:
-        raise OptionError(
-            f"construction {options.construction!r}: this version runs "
-            f"{', '.join(CONSTRUCTIONS)}"
-        )
-    if options.variant not in VARIANTS:
-        raise OptionError(f"variant {options.variant!r}: expected one of {', '.join(VARIANTS)}")
-    if options.readout not in (None, *READOUTS):
-        raise OptionError(f"readout {options.readout!r}: expected one of {', '.join(READOUTS)}")
-    if options.aggregation not in (None, *AGGREGATIONS):
-        raise OptionError(
-            f"aggregation {options.aggregation!r}: construction full takes "
-            f"{', '.join(AGGREGATIONS)} in this version"
-        )
+    for name, value, legal in (
+        ("construction", options.construction, CONSTRUCTIONS),
+        ("--variant", options.variant, VARIANTS),
+        ("--readout", options.readout, (None, *READOUTS)),
+        ("--aggregation", options.aggregation, (None, *AGGREGATIONS)),
+    ):
+        if value not in legal:
+            names = ", ".join(filter(None, legal))
+            raise OptionError(
+                f"{name} {excerpt(str(value))}: expected {names} (construction full, this version)"
+            )
+    if options.tokens is not None and options.tokens < 2:
+        raise OptionError(f"--tokens {options.tokens}: expected an integer of at least 2 (M)")
+    if options.variant == "printed":
+        _check_printed(options)
+    if getattr(numbers, "bits", 0) > LARGEST_BITS:
+        raise OptionError(f"{excerpt(numbers.name)}: expected at most {LARGEST_BITS} bits")
     takes_logarithms = options.readout == "anchored" or options.aggregation == "a:head"
     if numbers.name == "exact" and takes_logarithms:
         raise OptionError(
@@ -172,6 +163,17 @@ def check_options(options: Options, numbers: Arithmetic) -> None:
         )
 
 
+def _check_printed(options: Options) -> None:
+    """Raise OptionError for what the paper's own version does not have."""
+    if options.readout not in (None, "printed"):
+        raise OptionError(f"--readout {options.readout}: variant printed takes printed")
+    if options.aggregation is not None:
+        raise OptionError(
+            f"--aggregation {options.aggregation}: variant printed takes none, as the paper "
+            "leaves the merge outside the oracle"
+        )
+
+
 def simulate(
     head: HeadData,
     options: Options,
@@ -182,77 +184,72 @@ def simulate(
     """Plan, run and compare one head.
 
     Inputs are converted without loss, or, in formats that round, rounded to the format and
-    counted. A ball run whose enclosure is not finite is repeated with twice the precision.
+    counted. A ball run whose enclosures say nothing is repeated with twice the precision, up to
+    LARGEST_PRECISION bits. Raises OptionError, ModelError, ResourceError or NumberError.
     """
     check_options(options, numbers)
-    plan, tokens = make_plan(head, options)
-    while True:
-        result = _simulate_once(head, options, numbers, plan, tokens, progress)
-        if result.succeeded is not None or not isinstance(numbers, Ball):
-            return result
-        if 2 * numbers.bits > _LARGEST_PRECISION:
-            return result
-        numbers = Ball(2 * numbers.bits, numbers.base)
+    tokens = oracle_tokens(head, options)
+    check_resources(numbers, head.length, head.dimension, tokens, options.variant)
+    task = _Task(head, options, make_plan(head, options), tokens, numbers.name, progress)
+    result = task.run(numbers)
+    while result.succeeded is None and (doubled := _doubled(result.numbers)):
+        check_resources(doubled, head.length, head.dimension, tokens, options.variant)
+        result = task.run(doubled)
+    return result
 
 
-def _simulate_once(
-    head: HeadData,
-    options: Options,
-    numbers: Arithmetic,
-    plan: Plan,
-    tokens: int,
-    progress: Progress | None,
-) -> Simulation:
-    with numbers.working():
-        large = LargeHead(
-            {name: _as_numbers(numbers, name, m) for name, m in head.matrices.items()},
-            {name: _as_numbers(numbers, name, m) for name, m in head.parameters.items()},
-            head.mask,
+def _doubled(numbers: Arithmetic) -> Ball | None:
+    """Balls of twice the precision, up to the limit."""
+    if isinstance(numbers, Ball) and 2 * numbers.bits <= LARGEST_PRECISION:
+        return Ball(2 * numbers.bits, numbers.base)
+    return None
+
+
+@dataclass
+class _Task:
+    """What stays the same when a run is repeated with more precision."""
+
+    head: HeadData
+    options: Options
+    plan: Plan
+    tokens: int
+    requested: str
+    progress: Progress | None
+
+    def run(self, numbers: Arithmetic) -> Simulation:
+        """One run in `numbers`, compared."""
+        head, plan = self.head, self.plan
+        large = convert(head, numbers)
+        if numbers.evidence is Evidence.EXACT:
+            check_exact_logits(head.place, large, numbers)
+        reference = None if numbers.rounds else large.dense(numbers)
+        output = run(
+            plan, numbers, large.matrices, large.parameters, progress=_Counter(self).advance
         )
-        rounded = _rounded_entries(numbers, head.matrices, large.matrices)
-        rounded += _rounded_entries(numbers, head.parameters, large.parameters)
-    # The reference first: it names a bad logit by its row and column in the large head.
-    reference = None if numbers.rounds else large.dense(numbers)
-    steps, done = len(plan.steps), 0
-
-    def advance(count: int) -> None:
-        nonlocal done
-        done += count
-        if progress:
-            progress(done, steps)
-
-    output = run(plan, numbers, large.matrices, large.parameters, progress=advance)
-    comparison = compare(numbers, output, large, reference)
-    agrees = case_agrees(numbers, output, head.expected)
-    return Simulation(
-        head, options, numbers, plan, tokens, large, output, comparison, rounded, agrees
-    )
+        return Simulation(
+            head,
+            self.options,
+            numbers,
+            self.requested,
+            plan,
+            self.tokens,
+            large,
+            output,
+            compare(numbers, output, large, reference),
+            rounded_entries(head, large, numbers),
+            case_agrees(numbers, output, head.expected),
+        )
 
 
-def _as_numbers(numbers: Arithmetic, name: str, matrix: Array) -> Array:
-    if isinstance(numbers, Symbolic):
-        return numbers.symbols(name, matrix.shape)
-    if not numbers.rounds:
-        return numbers.convert(matrix)
-    values = numbers.rounded(matrix)
-    if not (finite := numbers.finite(values)).all():
-        index = first_index(~finite)
-        place = ", ".join(map(str, index))
-        raise ConversionError(f"{name}[{place}] = {matrix[index]} overflows {numbers.name}")
-    return values
+@dataclass
+class _Counter:
+    """Adds up the steps done, for a progress bar."""
 
+    task: _Task
+    done: int = field(default=0)
 
-def _rounded_entries(
-    numbers: Arithmetic, given: Mapping[str, Array], values: Mapping[str, Array]
-) -> int:
-    """How many entries the conversion to `numbers` changed."""
-    if not numbers.rounds:
-        return 0
-    return sum(_changed(numbers, matrix, values[name]) for name, matrix in given.items())
-
-
-def _changed(numbers: Arithmetic, given: Array, values: Array) -> int:
-    if given.dtype.kind == "f" and values.dtype != object:  # both contained in float64
-        return int((given.astype(np.float64) != values.astype(np.float64)).sum())
-    pairs = zip(given.ravel(), values.ravel(), strict=True)
-    return sum(numbers.rational(value) != as_fraction(entry) for entry, value in pairs)
+    def advance(self, steps: int) -> None:
+        """`steps` more are done."""
+        self.done += steps
+        if self.task.progress:
+            self.task.progress(self.done, len(self.task.plan.steps))

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
-
 from support import all_equal, case_matrices, cases, contains, equals_dense
+
 from symsim.arithmetic import arithmetic
 from symsim.constructions import from_qkv, quadratic_calls, quadratic_calls_as_printed
 from symsim.model import dense_attention, run

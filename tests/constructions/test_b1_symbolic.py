@@ -1,8 +1,8 @@
 """Lemma B.1 for all real inputs of a size: the simulation is dense attention, symbolically."""
 
 import pytest
-
 from support import all_equal, equals_dense, symbols
+
 from symsim.arithmetic import arithmetic
 from symsim.constructions import from_qkv, from_x, quadratic_calls, quadratic_calls_as_printed
 from symsim.model import dense_attention, dense_product, run

@@ -18,8 +18,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
-
 from support import all_equal, block_sums, equals_dense, outputs, symbols
+
 from symsim.constructions import from_qkv, quadratic_calls
 from symsim.model import ModelError
 

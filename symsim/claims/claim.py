@@ -1,0 +1,173 @@
+"""Claims: what a step of a proof asserts, as data. A claim names no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from symsim.arithmetic import Array
+from symsim.claims.domain import Domain, Relation, Variable, equal
+from symsim.model import Plan
+from symsim.terms import Number, Term
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A relation that holds for all values of the domain: an identity or an inequality.
+
+    The relation is kept as written. It asserts also that every divisor in it (and in the
+    hypotheses) is nonzero, and every logarithm's argument positive, on the whole domain.
+    """
+
+    relation: Relation
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        self.domain.check(self.relation, "the claim")
+
+    def __str__(self) -> str:
+        return f"{self.relation}, for all {self.domain}"
+
+
+def identity(left: Term | Number, right: Term | Number, on: Domain) -> Formula:
+    """left = right on the whole domain."""
+    return Formula(equal(left, right), on)
+
+
+def inequality(relation: Relation, on: Domain) -> Formula:
+    """A relation ≤ or < on the whole domain."""
+    return Formula(relation, on)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Cells C_t, one for each t of a range, are disjoint and cover a set of integers.
+
+    element: the integer x that is to lie in exactly one cell; whole: relations saying that x
+    belongs to the set; index: t with its range as bounds; member: relations saying x ∈ C_t;
+    parameters: the domain of all other symbols, any of which may occur above.
+    choice: t as a term in x, the parameters and the symbols of `quotients`, which names the
+    cell of x. quotients: integers q = ⌊n/m⌋ as (q, n, m), n and m terms, m >= 1.
+    """
+
+    parameters: Domain
+    element: Variable
+    whole: tuple[Relation, ...]
+    index: Variable
+    member: tuple[Relation, ...]
+    choice: Term
+    quotients: tuple[tuple[Term, Term, Term], ...] = ()
+
+    def __str__(self) -> str:
+        whole, member = (" and ".join(map(str, part)) for part in (self.whole, self.member))
+        return (
+            f"each {self.element.name} with {whole} lies in exactly one cell {self.index.name}: "
+            f"{member}, {self.index}, for all {self.parameters}"
+        )
+
+
+@dataclass(frozen=True)
+class Size:
+    """One size of an execution, by the names of its parameters, such as N, M and d."""
+
+    values: Mapping[str, int]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {value}" for name, value in self.values.items())
+
+
+def sizes(names: str, *rows: Sequence[int]) -> tuple[Size, ...]:
+    """Sizes from rows of numbers: sizes("N M d", (3, 3, 1), (7, 3, 1))."""
+    return tuple(Size(dict(zip(names.split(), row, strict=True))) for row in rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Execution:
+    """A plan, run in the named arithmetics at the given sizes, returns what dense attention does.
+
+    plan: makes the plan of a size; inputs: input names and shapes of a size; reference: the
+    right answer from the inputs in an arithmetic. Symbolic runs use fresh symbols as inputs;
+    others small integers drawn from one root seed.
+    """
+
+    what: str
+    plan: Callable[[Size], Plan]
+    inputs: Callable[[Size], Mapping[str, tuple[int, int]]]
+    reference: Callable[[object, Mapping[str, Array]], Array]
+    sizes: tuple[Size, ...]
+    arithmetics: tuple[str, ...] = ("symbolic",)
+
+    def __str__(self) -> str:
+        return f"{self.what}, executed in {', '.join(self.arithmetics)}"
+
+
+@dataclass(frozen=True, eq=False)
+class Count:
+    """A field of the ledger equals a closed form, on a grid of sizes.
+
+    entry: reads the count from a plan; closed_form: a term in the parameters of a size and in
+    ceiling quotients given as (name, numerator, denominator).
+    """
+
+    what: str
+    plan: Callable[[Size], Plan]
+    entry: Callable[[Plan], int]
+    closed_form: Term
+    sizes: tuple[Size, ...]
+    ceilings: tuple[tuple[str, Term, Term], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Refusal:
+    """The model of computation refuses a plan, naming the rule."""
+
+    what: str
+    plan: Callable[[Size], Plan]
+    rule: str
+    sizes: tuple[Size, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Counterexample:
+    """At these values the hypotheses hold and the relation of `refutes` does not."""
+
+    refutes: Formula
+    values: Mapping[str, Fraction | int]
+
+
+@dataclass(frozen=True, eq=False)
+class Induction:
+    """A statement for all integers of `variable` from its base on: base and step are claims."""
+
+    variable: str
+    base: Formula
+    step: Formula
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A result taken from elsewhere: its citation and exactly what is assumed."""
+
+    citation: str
+    assumes: str
+
+
+@dataclass(frozen=True)
+class Unproved:
+    """A step that this document does not settle yet, and what would."""
+
+    reason: str = field(default="")
+
+
+Claim = (
+    Formula
+    | Partition
+    | Execution
+    | Count
+    | Refusal
+    | Counterexample
+    | Induction
+    | Imported
+    | Unproved
+)

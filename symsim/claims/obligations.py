@@ -1,0 +1,41 @@
+"""Obligations: what a formula asserts by being written down.
+
+Every divisor in the relation, in the hypotheses and in the bounds must be nonzero, and every
+argument of a logarithm positive, wherever the formula speaks: an obligation, never a
+hypothesis. A hypothesis is not used for the obligations of its own divisors or of earlier
+ones' (0 < 1/x does not make x nonzero), so those speak on the domain without it.
+"""
+
+from __future__ import annotations
+
+from symsim.claims.claim import Formula
+from symsim.claims.domain import Domain, Relation, differs, less
+from symsim.terms import Kind, Term, postorder
+
+
+def obligations(claim: Formula) -> tuple[Formula, ...]:
+    """Formulas that must hold for `claim` to make sense, in the order in which they arise."""
+    found = []
+    given = claim.domain
+    for k, hypothesis in enumerate(given.hypotheses):
+        found += _of_relation(hypothesis, Domain(given.variables, given.hypotheses[:k]))
+    found += _of_relation(claim.relation, given)
+    return tuple(found)
+
+
+def _of_relation(relation: Relation, on: Domain) -> list[Formula]:
+    return [
+        Formula(needed, on)
+        for node in postorder((relation.left, relation.right))
+        if (needed := _needed(node)) is not None
+    ]
+
+
+def _needed(node: Term) -> Relation | None:
+    if node.kind is Kind.DIV and (
+        node.args[1].kind is not Kind.CONSTANT or not node.args[1].payload
+    ):
+        return differs(node.args[1], 0)
+    if node.kind is Kind.LOG:
+        return less(0, node.args[0])
+    return None
