@@ -1,0 +1,34 @@
+"""Claims are data, verdicts are computed: statements, steps, engines, mutants, documents."""
+
+from symsim.claims.claim import Count as Count
+from symsim.claims.claim import Counterexample as Counterexample
+from symsim.claims.claim import Evaluation as Evaluation
+from symsim.claims.claim import Execution as Execution
+from symsim.claims.claim import Formula as Formula
+from symsim.claims.claim import Imported as Imported
+from symsim.claims.claim import Induction as Induction
+from symsim.claims.claim import Partition as Partition
+from symsim.claims.claim import Refusal as Refusal
+from symsim.claims.claim import Size as Size
+from symsim.claims.claim import Unproved as Unproved
+from symsim.claims.claim import identity as identity
+from symsim.claims.claim import inequality as inequality
+from symsim.claims.claim import sizes as sizes
+from symsim.claims.domain import Domain as Domain
+from symsim.claims.domain import Relation as Relation
+from symsim.claims.domain import at_most as at_most
+from symsim.claims.domain import differs as differs
+from symsim.claims.domain import domain as domain
+from symsim.claims.domain import equal as equal
+from symsim.claims.domain import integer as integer
+from symsim.claims.domain import less as less
+from symsim.claims.domain import positive as positive
+from symsim.claims.domain import real as real
+from symsim.claims.domain import symbols as symbols
+from symsim.claims.statement import Document as Document
+from symsim.claims.statement import Finding as Finding
+from symsim.claims.statement import Objection as Objection
+from symsim.claims.statement import Statement as Statement
+from symsim.claims.statement import Step as Step
+from symsim.claims.verdict import Kind as Kind
+from symsim.claims.verdict import Verdict as Verdict

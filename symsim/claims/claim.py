@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symsim.arithmetic import Array
+from symsim.arithmetic import Arithmetic, Array
 from symsim.claims.domain import Domain, Relation, Variable, equal
 from symsim.model import Plan
 from symsim.terms import Number, Term
@@ -86,17 +86,17 @@ def sizes(names: str, *rows: Sequence[int]) -> tuple[Size, ...]:
 class Execution:
     """A plan, run in the named arithmetics at the given sizes, returns what dense attention does.
 
-    plan: makes the plan of a size; inputs: input names and shapes of a size; reference: the
-    right answer from the inputs in an arithmetic. Symbolic runs use fresh symbols as inputs;
-    others small integers drawn from one root seed.
+    plan: makes the plan of a size; inputs: input names and shapes of a size, parameters
+    W_Q, W_K, W_V included; reference: the right answer from the inputs in an arithmetic.
+    Symbolic runs use fresh symbols as inputs; others small integers drawn from one root seed.
     """
 
     what: str
     plan: Callable[[Size], Plan]
     inputs: Callable[[Size], Mapping[str, tuple[int, int]]]
-    reference: Callable[[object, Mapping[str, Array]], Array]
+    reference: Callable[[Arithmetic, Mapping[str, Array]], Array]
     sizes: tuple[Size, ...]
-    arithmetics: tuple[str, ...] = ("symbolic",)
+    arithmetics: tuple[str, ...] = ("symbolic", "exact")
 
     def __str__(self) -> str:
         return f"{self.what}, executed in {', '.join(self.arithmetics)}"
@@ -126,6 +126,17 @@ class Refusal:
     plan: Callable[[Size], Plan]
     rule: str
     sizes: tuple[Size, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A term evaluated in an arithmetic gives this result; None says that it is not finite."""
+
+    what: str
+    term: Term
+    values: Mapping[str, int]
+    arithmetic: str
+    result: Fraction | int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +177,7 @@ Claim = (
     | Execution
     | Count
     | Refusal
+    | Evaluation
     | Counterexample
     | Induction
     | Imported

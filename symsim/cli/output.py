@@ -72,8 +72,8 @@ def write(destination: str, text: str) -> None:
     if destination == "-":
         sys.stdout.write(text)
         return
-    path = Path(os.path.realpath(destination))
-    is_regular = not path.exists() or stat.S_ISREG(path.stat().st_mode)
+    is_regular = _is_new_or_regular(destination)
+    path = Path(os.path.realpath(destination) if is_regular else destination)
     target = path.with_name(f".symsim-{secrets.token_hex(8)}") if is_regular else path
     flags = os.O_WRONLY | (os.O_CREAT | os.O_EXCL if is_regular else 0)
     try:
@@ -91,3 +91,10 @@ def write(destination: str, text: str) -> None:
         if is_regular:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(target)
+
+
+def _is_new_or_regular(destination: str) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(destination).st_mode)
+    except OSError:
+        return True

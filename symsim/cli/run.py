@@ -90,14 +90,21 @@ def execute(arguments: argparse.Namespace) -> int:
                 simulation, seconds = _simulate(head, options, numbers, progress)
                 simulations.append(simulation)
                 records.append(record(simulation, arguments.seed, seconds))
+    try:
+        if arguments.json is not None:  # first, as whoever reads the table may stop
+            write(arguments.json, as_json(records))
+    finally:
+        _print(arguments, simulations)
+    return _exit_code(simulations)
+
+
+def _print(arguments: argparse.Namespace, simulations: Sequence[Simulation]) -> None:
+    """The trace and the results; nothing beside JSON on standard output."""
     to_stdout = arguments.json == "-"
     if arguments.trace:
         _print_trace(console(stderr=to_stdout), simulations)
     if not to_stdout:
         _print_results(console(), simulations)
-    if arguments.json is not None:
-        write(arguments.json, as_json(records))
-    return _exit_code(simulations)
 
 
 def _options(arguments: argparse.Namespace) -> Options:
@@ -196,6 +203,7 @@ def _exit_code(simulations: Sequence[Simulation]) -> int:
 
 def _print_trace(out: Console, simulations: Sequence[Simulation]) -> None:
     for simulation in simulations:
+        print_line(out, f"{simulation.head.name} in {simulation.numbers.name}")
         for line in trace_lines(simulation):
             print_line(out, line)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -19,6 +19,9 @@ _REFERENCE_PRODUCTS = 2**25
 """Multiplications spent on the certified reference of a measured run; fewer rows beyond it."""
 
 _GUARD_BITS = 64
+
+_LARGEST_REFERENCE = 2**14
+"""Bits up to which the certified reference of a measured run doubles its precision."""
 
 
 @dataclass(frozen=True)
@@ -115,27 +118,45 @@ def _compare_enclosures(
 
 
 def _says_something(output: Array, reference: Array, value: Array) -> bool:
-    """Whether the enclosures locate every entry within max |V|, the size of what is averaged.
+    """Whether the enclosures locate every entry to within the largest |V| of its column.
 
-    Wider ones would overlap whatever the run had returned.
+    Outputs are averages of V: wider enclosures would overlap whatever the run had returned.
     """
-    largest = max((entry.abs_upper() for entry in value.ravel()), default=arb(0))
-    differences = (output - reference).ravel()
-    return all(bool(entry.abs_upper() <= largest) for entry in differences)
+    return all(
+        _largest(difference) <= _largest(averaged)
+        for difference, averaged in zip((output - reference).T, value.T, strict=True)
+    )
+
+
+def _largest(column: Array) -> arb:
+    return max(entry.abs_upper() for entry in column)
 
 
 def _compare_measured(numbers: Arithmetic, output: Array, head: LargeHead) -> Comparison:
     given = (*head.matrices.values(), *head.parameters.values())
     rows = _reference_rows(len(output), sum(matrix.shape[1] for matrix in given))
-    certified = arithmetic(f"ball:{max(_bits(numbers), 64) + _GUARD_BITS}")
     dense = head.dense(numbers, rows)
-    with numbers.working(), certified.working():
+    with numbers.working():
         finite = numbers.finite(output).all(axis=1)
-        truth = head.map(lambda matrix: _balls(numbers, matrix)).dense(certified, rows)
-        error, dense_error = (
-            _error_where_finite(numbers, values, truth) for values in (output[rows], dense)
-        )
+    bits = max(_bits(numbers), 64) + _GUARD_BITS
+    errors = _certified_errors(numbers, (output[rows], dense), head, rows, bits)
+    while errors is None and bits < _LARGEST_REFERENCE:
+        bits *= 2
+        errors = _certified_errors(numbers, (output[rows], dense), head, rows, bits)
+    error, dense_error = errors or (math.inf, math.inf)
     return Comparison("measured", None, error, len(rows), int((~finite).sum()), dense_error)
+
+
+def _certified_errors(
+    numbers: Arithmetic, outputs: Sequence[Array], head: LargeHead, rows: Array, bits: int
+) -> list[float] | None:
+    """Bounds on the errors of `outputs` at the given rows; None if balls of `bits` do not tell."""
+    certified = arithmetic(f"ball:{bits}")
+    with numbers.working(), certified.working():
+        truth = head.map(lambda matrix: _balls(numbers, matrix)).dense(certified, rows)
+        if not certified.finite(truth).all():
+            return None
+        return [_error_where_finite(numbers, values, truth) for values in outputs]
 
 
 def _error_where_finite(numbers: Arithmetic, values: Array, truth: Array) -> float:

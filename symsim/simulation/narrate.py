@@ -316,7 +316,7 @@ def _established(group: Sequence[Simulation]) -> str:
             weight = "2^logit" if first.numbers.name == "exact" else "the weight pl2 of the logit"
             also = " and the case file's answer" if first.case_agrees else ""
             return (
-                f"on the input {heads}, with {weight} for exp, the simulation equals dense "
+                f"for {heads}, with {weight} for exp, the simulation equals dense "
                 f"attention{also} exactly (ε = 0)"
             )
         case _:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from symsim.arithmetic import Arithmetic, Array, Evidence
 from symsim.arithmetic.ball import Ball
 from symsim.constructions.aggregation import AGGREGATIONS, AggregationName
 from symsim.constructions.b1_as_printed import quadratic_calls_as_printed
 from symsim.constructions.b1_quadratic_calls import quadratic_calls
-from symsim.constructions.head_input import HeadInput, from_qkv, from_x
+from symsim.constructions.head_input import from_qkv, from_x
 from symsim.constructions.normalization_recovery import READOUTS, ReadoutName
 from symsim.model import Plan, run
 from symsim.simulation.compare import Comparison, case_agrees, compare
@@ -115,7 +116,13 @@ def make_plan(head: HeadData, options: Options) -> Plan:
         raise OptionError(
             f"{head.place}: mask: found {head.mask}, expected full (construction full)"
         )
-    given, tokens = head_input(head), oracle_tokens(head, options)
+    return _plan(_shape(head), options, oracle_tokens(head, options))
+
+
+@lru_cache(maxsize=1)
+def _plan(shape: tuple[int, ...], options: Options, tokens: int) -> Plan:
+    """The plan for a shape: heads and arithmetics share it, as it holds no numbers."""
+    given = from_x(*shape) if len(shape) == 4 else from_qkv(*shape)
     if options.variant == "printed":
         return quadratic_calls_as_printed(given, tokens)
     return quadratic_calls(
@@ -123,12 +130,12 @@ def make_plan(head: HeadData, options: Options) -> Plan:
     )
 
 
-def head_input(head: HeadData) -> HeadInput:
-    """The shapes of what is given of a head."""
+def _shape(head: HeadData) -> tuple[int, ...]:
+    """N, d and the width of V, or, where X is given, N, d and the widths of W_Q and W_V."""
     if "X" in head.matrices:
-        w_q, w_v = head.parameters["W_Q"], head.parameters["W_V"]
-        return from_x(head.length, w_q.shape[0], w_q.shape[1], w_v.shape[1])
-    return from_qkv(head.length, head.matrices["Q"].shape[1], head.matrices["V"].shape[1])
+        weights = (head.parameters["W_Q"], head.parameters["W_V"])
+        return (head.length, head.dimension, *(int(w.shape[1]) for w in weights))
+    return (head.length, head.dimension, int(head.matrices["V"].shape[1]))
 
 
 def check_options(options: Options, numbers: Arithmetic) -> None:

@@ -31,7 +31,7 @@ def entry(simulation):
 def main():
     heads = sample_heads()
     print("| format | head | dense error | " + " | ".join(CONSTRUCTIONS) + " |")
-    print("|---|---|---" * 1 + "|---" * len(CONSTRUCTIONS) + "|")
+    print("|---" * (3 + len(CONSTRUCTIONS)) + "|")
     for name in FORMATS:
         numbers = arithmetic(name)
         for head in heads:

@@ -434,7 +434,7 @@ def test_rounds_are_the_longest_chain_of_rows_and_not_of_registers():
     early = plan.call("block", "round 1", copying(), x)
     late = plan.call("block", "round 2", copying(), early)
     mixed = stack(x, early, late)  # rows of rounds 0, 0, 1, 1, 2, 2
-    expected = [(mixed[:2], 1), (mixed[2:4], 2), (mixed[:4], 2), (mixed[4:], 3), (mixed[::-4], 3)]
+    expected = [(mixed[4:], 3), (mixed[2:4], 2), (mixed[:4], 2), (mixed[::-4], 3), (mixed[:2], 1)]
     for number, (rows, _) in enumerate(expected):
         plan.call("block", f"mixed {number}", averaging(), rows)
     assert [step.round for step in plan.calls] == [1, 2, *(round_ for _, round_ in expected)]
@@ -457,9 +457,12 @@ def test_a_merge_outside_separates_rounds():
     plan.waive("outside-merge")
     first = plan.call("block", "round 1", copying(), x)
     merged = plan.merge_outside("after round 1", SUM, first)
-    plan.call("block", "round 2", copying(), merged)
+    second = plan.call("block", "round 2", copying(), merged)
+    plan.merge_outside("after round 2", SUM, second)
+    plan.call("block", "round 1 again", copying(), x)
+    assert [step.round for step in plan.calls] == [1, 2, 1]
     assert plan.ledger.rounds == 2
-    assert dict(plan.ledger.calls) == {"block": 2}
+    assert dict(plan.ledger.calls) == {"block": 3}
     assert set(plan.ledger.waivers) == {"outside-merge"}
 
 

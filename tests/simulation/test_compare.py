@@ -123,6 +123,13 @@ def test_too_wide_to_tell():
     assert (found.equal, found.non_finite_rows) == (None, 0)
 
 
+def test_too_wide_in_one_column():
+    """The other column's values are large: that says nothing about this one."""
+    head = head_of([[1], [0]], [[1], [3]], [[1, 10**9], [2, 10**9]])
+    assert compared("ball:64", head).equal is True
+    assert compared("ball:64", head, {(0, 0): lambda y: y + arb(0, 5)}).equal is None
+
+
 def test_disjoint_beats_no_information():
     changes = {(0, 0): lambda _: arb("nan"), (1, 0): lambda y: y + 1}
     assert compared("ball:64", real_head(), changes).equal is False
@@ -166,10 +173,11 @@ def true_attention(head, numbers):
         )
         rows = []
         for query in q:
-            weights = [mpmath.exp(sum(a * b for a, b in zip(query, key))) for key in k]
+            weights = [mpmath.exp(sum(a * b for a, b in zip(query, key, strict=True))) for key in k]
             total = sum(weights)
             columns = range(len(v[0]))
-            rows.append([sum(w * x[c] for w, x in zip(weights, v)) / total for c in columns])
+            pairs = list(zip(weights, v, strict=True))
+            rows.append([sum(w * x[c] for w, x in pairs) / total for c in columns])
         return rows
 
 
@@ -200,6 +208,13 @@ def test_measured_error(name):
         assert expected <= found.max_relative_error <= expected * (1 + mpmath.mpf(2) ** -50)
         dense = true_error(head, numbers, convert(head, numbers).dense(numbers))
         assert dense <= found.dense_error <= dense * (1 + mpmath.mpf(2) ** -50)
+
+
+def test_reference_doubles_its_precision():
+    """Logits of 10^300: 128 bits do not enclose their exponentials' quotients."""
+    head = head_of([[1e150], [1e150]], [[0.0], [1e150]], [[1.0], [3.0]])
+    numbers = arithmetic("mp:60")
+    assert simulate(head, Options(), numbers).comparison.max_relative_error < 2.0**-59
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

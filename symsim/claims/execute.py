@@ -1,0 +1,194 @@
+"""The execution engine: plans run in arithmetics, ledgers read, models that refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+
+from symsim.arithmetic import Arithmetic, Array, arithmetic
+from symsim.arithmetic.symbolic import Symbolic
+from symsim.claims.claim import Count, Evaluation, Execution, Refusal, Size
+from symsim.claims.verdict import Evidence, Kind
+from symsim.model import ModelError, run
+from symsim.terms import Kind as TermKind
+from symsim.terms import Term, evaluate, formula, postorder
+
+_ENGINE = "execution"
+_SEED = 20250613
+_DRAWS = 20
+"""Integer inputs tried, smallest first, when a symbolic run differs and a witness is sought."""
+
+
+def execute(claim: Execution) -> tuple[Evidence, ...]:
+    """Evidence of each arithmetic: all sizes run and compared with the reference."""
+    return tuple(_in_arithmetic(claim, arithmetic(name)) for name in claim.arithmetics)
+
+
+def _in_arithmetic(claim: Execution, numbers: Arithmetic) -> Evidence:
+    scope = f"sizes {_sizes(claim.sizes)}"
+    engine = f"{_ENGINE} in {numbers.name}"
+    lines = []
+    for size in claim.sizes:
+        for draw in range(1 if isinstance(numbers, Symbolic) else _DRAWS):
+            given = _inputs(claim, size, numbers, draw)
+            verdict = _equals_reference(claim, size, numbers, given)
+            if verdict is None:
+                return Evidence(engine, Kind.UNDECIDED, scope, (f"not decided at {size}",))
+            if not verdict:
+                return _refuted(claim, size, numbers, given, engine)
+        lines.append(f"{size}: equal")
+    if isinstance(numbers, Symbolic):
+        scope = f"all real inputs of {scope}"
+        return Evidence(engine, Kind.PROVED, scope, tuple(lines))
+    lines.append(f"{_DRAWS} integer inputs a size, seed {_SEED}")
+    return Evidence(engine, Kind.SAMPLED, scope, tuple(lines))
+
+
+def _equals_reference(
+    claim: Execution, size: Size, numbers: Arithmetic, given: Mapping[str, Array]
+) -> bool | None:
+    parameters = {name: matrix for name, matrix in given.items() if name.startswith("W_")}
+    output = run(claim.plan(size), numbers, given, parameters)
+    with numbers.working():
+        reference = claim.reference(numbers, given)
+        verdicts = {
+            numbers.equal(y, t) for y, t in zip(output.ravel(), reference.ravel(), strict=True)
+        }
+    if not verdicts:
+        raise ValueError(f"{claim.what}: the result at {size} has no entries")
+    return False if False in verdicts else (None if None in verdicts else True)
+
+
+def _refuted(
+    claim: Execution, size: Size, numbers: Arithmetic, given: Mapping[str, Array], engine: str
+) -> Evidence:
+    """A refutation shows an input in exact numbers at which the result differs."""
+    if isinstance(numbers, Symbolic):
+        exact = arithmetic("exact")
+        for draw in range(_DRAWS):
+            given = _inputs(claim, size, exact, draw)
+            if _equals_reference(claim, size, exact, given) is False:
+                return _refuted(claim, size, exact, given, engine)
+        line = f"canonical forms differ at {size}, no integer input among {_DRAWS} shows it"
+        return Evidence(engine, Kind.UNDECIDED, str(size), (line,))
+    shown = "; ".join(
+        f"{name} = {[[numbers.text(x) for x in row] for row in matrix]}"
+        for name, matrix in given.items()
+    )
+    witness = {name: Fraction(value) for name, value in size.values.items()}
+    return Evidence(engine, Kind.REFUTED, str(size), (f"differs at {size}, {shown}",), witness)
+
+
+def _inputs(claim: Execution, size: Size, numbers: Arithmetic, draw: int) -> dict[str, Array]:
+    """Fresh symbols, or small integers: draw k is uniform in −⌈k/4⌉ … ⌈k/4⌉, at least ±1."""
+    shapes = claim.inputs(size)
+    if isinstance(numbers, Symbolic):
+        fresh = {name: numbers.symbols(name, shape) for name, shape in shapes.items()}
+        return fresh
+    generator = np.random.default_rng((_SEED, draw))
+    largest = max(1, ceil(draw / 4))
+    with numbers.working():
+        return {
+            name: numbers.integers(generator.integers(-largest, largest + 1, shape))
+            for name, shape in shapes.items()
+        }
+
+
+def evaluation(claim: Evaluation) -> Evidence:
+    """The term in the named arithmetic, compared exactly."""
+    numbers = arithmetic(claim.arithmetic)
+    engine = f"{_ENGINE} in {numbers.name}"
+    with numbers.working():
+        columns = {
+            name: numbers.convert(np.array([[value]], dtype=object))
+            for name, value in claim.values.items()
+        }
+        (values,) = evaluate((claim.term,), columns, numbers)
+        value = values.ravel()[0]
+        finite = bool(numbers.finite(values).all())
+        agrees = (
+            claim.result is not None and numbers.rational(value) == claim.result
+            if finite
+            else claim.result is None
+        )
+        line = f"{formula(claim.term)} = {numbers.text(value)}"
+    witness = {name: Fraction(number) for name, number in claim.values.items()}
+    kind = Kind.PROVED if agrees else Kind.REFUTED
+    scope = ", ".join(f"{name} = {number}" for name, number in claim.values.items())
+    return Evidence(engine, kind, scope, (line,), None if agrees else witness)
+
+
+def count(claim: Count) -> Evidence:
+    """The ledger against the closed form at every size."""
+    for size in claim.sizes:
+        found, expected = claim.entry(claim.plan(size)), _closed_form(claim, size)
+        if found != expected:
+            witness = {name: Fraction(value) for name, value in size.values.items()}
+            line = f"at {size} the ledger has {found}, the closed form gives {expected}"
+            return Evidence(_ENGINE, Kind.REFUTED, str(size), (line,), witness)
+    scope = f"{len(claim.sizes)} sizes, {_range(claim.sizes)}"
+    return Evidence(_ENGINE, Kind.PROVED, scope, (f"equal at {scope}",))
+
+
+def refusal(claim: Refusal) -> Evidence:
+    """The plan of every size is refused under the named rule."""
+    lines = []
+    for size in claim.sizes:
+        try:
+            claim.plan(size)
+        except ModelError as error:
+            if error.rule != claim.rule:
+                line = f"at {size} another rule is broken: {error}"
+                return Evidence(_ENGINE, Kind.UNDECIDED, str(size), (line,))
+            lines.append(f"{size}: {error}")
+        else:
+            witness = {name: Fraction(value) for name, value in size.values.items()}
+            line = f"at {size} the model accepts the plan"
+            return Evidence(_ENGINE, Kind.REFUTED, str(size), (line,), witness)
+    return Evidence(_ENGINE, Kind.PROVED, f"sizes {_sizes(claim.sizes)}", tuple(lines))
+
+
+def _closed_form(claim: Count, size: Size) -> Fraction:
+    values = {name: Fraction(value) for name, value in size.values.items()}
+    for name, numerator, denominator in claim.ceilings:
+        values[name] = Fraction(ceil(_rational(numerator, values) / _rational(denominator, values)))
+    return _rational(claim.closed_form, values)
+
+
+def _rational(term: Term, values: Mapping[str, Fraction]) -> Fraction:
+    """A term of + − × ÷ in rational numbers."""
+    computed: dict[Term, Fraction] = {}
+    for node in postorder((term,)):
+        args = [computed[arg] for arg in node.args]
+        match node.kind:
+            case TermKind.COLUMN:
+                computed[node] = values[str(node.payload)]
+            case TermKind.CONSTANT:
+                assert isinstance(node.payload, Fraction)
+                computed[node] = node.payload
+            case TermKind.ADD:
+                computed[node] = args[0] + args[1]
+            case TermKind.SUB:
+                computed[node] = args[0] - args[1]
+            case TermKind.MUL:
+                computed[node] = args[0] * args[1]
+            case TermKind.DIV:
+                computed[node] = args[0] / args[1]
+            case TermKind.NEG:
+                computed[node] = -args[0]
+            case _:
+                raise ValueError(f"a closed form has no {node.kind.value}")
+    return computed[term]
+
+
+def _sizes(sizes: tuple[Size, ...]) -> str:
+    return "; ".join(map(str, sizes))
+
+
+def _range(sizes: tuple[Size, ...]) -> str:
+    names = sizes[0].values
+    ranges = {name: [size.values[name] for size in sizes] for name in names}
+    return ", ".join(f"{name} from {min(v)} to {max(v)}" for name, v in ranges.items())
