@@ -106,18 +106,14 @@ RECOVERY = Statement(
         Step(
             "Recovery.rounding-readout",
             "float64, A = 2⁵⁴: r/(1 − r) is not finite.",
-            Evaluation(
-                "r/(1 - r)", A / (A + 1) / (1 - A / (A + 1)), {"A": 2**54}, "float64", None
-            ),
+            Evaluation("r/(1 - r)", A / (A + 1) / (1 - A / (A + 1)), {"A": 2**54}, "float64", None),
             role="lemma",
             finding="G05",
         ),
         Step(
             "Recovery.rounding-dual",
             "float64, A = 2⁵⁴: the dual readout r/s returns A.",
-            Evaluation(
-                "r/s", (A / (A + 1)) / (1 / (A + 1)), {"A": 2**54}, "float64", 2**54
-            ),
+            Evaluation("r/s", (A / (A + 1)) / (1 / (A + 1)), {"A": 2**54}, "float64", 2**54),
             role="lemma",
             finding="G05",
         ),

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 
 from symsim.arithmetic.base import Array, ConversionError, Evidence, NumberError
-from symsim.arithmetic.objects import ObjectArithmetic
+from symsim.arithmetic.objects import ObjectArithmetic, as_fraction, each
 
 
 class HighPrecision(ObjectArithmetic):
@@ -31,6 +31,9 @@ class HighPrecision(ObjectArithmetic):
         if self.rational(number) != value:
             raise ConversionError(f"{value} has no exact form in {self.name}")
         return number
+
+    def rounded(self, values: Array) -> Array:
+        return each(lambda value: self.constant_of(as_fraction(value)), np.asarray(values))
 
     def constant_of(self, value: Fraction) -> Any:
         return self._context.fraction(value.numerator, value.denominator)(

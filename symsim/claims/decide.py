@@ -129,9 +129,7 @@ def _induction(claim: Induction, engines: Sequence[Engine]) -> Verdict:
         evidence += verdict.evidence
         if verdict.kind is not Kind.PROVED:
             reason = f"{part}: {verdict.reason}"
-            return Verdict(
-                verdict.kind, verdict.scope, reason, tuple(evidence), verdict.witness
-            )
+            return Verdict(verdict.kind, verdict.scope, reason, tuple(evidence), verdict.witness)
     provers = ", ".join(dict.fromkeys(e.engine for e in evidence if e.kind is Kind.PROVED))
     scope = f"all {claim.variable} from the base on"
     return Verdict(Kind.PROVED, scope, f"base and step by {provers}", tuple(evidence))

@@ -14,17 +14,20 @@ from symsim.arithmetic import Arithmetic, Array
 from symsim.model.plan import Call, Plan, Step
 from symsim.model.register import Field
 from symsim.model.run import Machine
+from symsim.model.transformer import Head
 
 
 @dataclass(frozen=True)
 class HeadNumbers:
-    """One head of one call: logits and normalized weights (rows, tokens) of the rows read.
+    """One head of one call, for the rows that are read: what its softmax and its output are.
 
-    A key that a row may not read has weight 0, whatever its logit.
+    logits, weights: (rows, tokens); a key that a row may not read has weight 0, whatever its
+    logit. output: the head's columns (rows, width) by name.
     """
 
     logits: Array
     weights: Array
+    output: Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,7 @@ def _numbers(machine: Machine, step: Step) -> StepNumbers:
         phi = machine.mlp(step.oracle.input_mlp, tokens, step.input.rows)
         mask = step.oracle.mask.matrix(step.input.rows)[rows]
         heads = tuple(
-            _head_numbers(machine, *machine.query_and_key(head, phi, rows), mask)
-            for head in step.oracle.layers[0].heads
+            _head_numbers(machine, head, phi, rows, mask) for head in step.oracle.layers[0].heads
         )
     else:
         phi, heads = machine.mlp(step.merge.per_row, tokens, step.input.rows), ()
@@ -91,15 +93,23 @@ def _only(columns: Mapping[str, Array]) -> dict[str, Array]:
     return {name: values[0] for name, values in columns.items()}
 
 
-def _head_numbers(machine: Machine, query: Array, key: Array, mask: Array) -> HeadNumbers:
+def _head_numbers(
+    machine: Machine, head: Head, phi: Mapping[str, Array], rows: Array, mask: Array
+) -> HeadNumbers:
     """The weights are what attention makes of values that are the rows of an identity matrix."""
     arithmetic = machine.arithmetic
+    query, key = machine.query_and_key(head, phi, rows)
+    tokens = key.shape[1]
     if query.shape[2]:
         logits = arithmetic.project(query[0], key[0].T)
     else:
         logits = arithmetic.integers(np.zeros(mask.shape, dtype=np.int64))
-    unit = arithmetic.integers(np.eye(key.shape[1], dtype=np.int64))
-    return HeadNumbers(logits, arithmetic.attention(query, key, unit[None], mask)[0])
+    unit = arithmetic.integers(np.eye(tokens, dtype=np.int64))[None]
+    values = np.concatenate([unit, machine.project(head.value, phi)], axis=2)
+    mixed = arithmetic.attention(query, key, values, mask)[0]
+    ends = np.cumsum([tokens, *(block.width for block in head.value.values())])
+    weights, *columns = np.split(mixed, ends[:-1], axis=1)
+    return HeadNumbers(logits, weights, dict(zip(head.value, columns, strict=True)))
 
 
 def source(plan: Plan, field: Field) -> str:

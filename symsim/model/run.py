@@ -183,7 +183,7 @@ class Machine:
         self, head: Head, columns: dict[str, Array], rows: Array, mask: Array | None
     ) -> dict[str, Array]:
         query, key = self.query_and_key(head, columns, rows)
-        value = self._project(head.value, columns)
+        value = self.project(head.value, columns)
         mixed = self.arithmetic.attention(query, key, value, mask)
         cuts = np.cumsum([block.width for block in head.value.values()])[:-1]
         return dict(zip(head.value, np.split(mixed, cuts, axis=2), strict=True))
@@ -194,9 +194,9 @@ class Machine:
         """Queries (calls, rows, m) of the given rows and keys (calls, tokens, m)."""
         sources = {block.source for block in head.query.values()} or set(list(columns)[:1])
         at_rows = {name: columns[name][:, rows] for name in sources}
-        return self._project(head.query, at_rows), self._project(head.key, columns)
+        return self.project(head.query, at_rows), self.project(head.key, columns)
 
-    def _project(self, blocks: Mapping[str, Block], columns: Mapping[str, Array]) -> Array:
+    def project(self, blocks: Mapping[str, Block], columns: Mapping[str, Array]) -> Array:
         """The blocks' columns side by side: (calls, tokens, Σ widths)."""
         if not blocks:
             shape = next(iter(columns.values())).shape[:2]

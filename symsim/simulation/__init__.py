@@ -8,7 +8,6 @@ from symsim.simulation.inputs import HeadData as HeadData
 from symsim.simulation.inputs import InputError as InputError
 from symsim.simulation.inputs import random_head as random_head
 from symsim.simulation.narrate import conclusion as conclusion
-from symsim.simulation.narrate import trace_lines as trace_lines
 from symsim.simulation.record import as_json as as_json
 from symsim.simulation.record import record as record
 from symsim.simulation.resources import ResourceError as ResourceError
@@ -17,3 +16,4 @@ from symsim.simulation.simulate import OptionError as OptionError
 from symsim.simulation.simulate import Options as Options
 from symsim.simulation.simulate import Simulation as Simulation
 from symsim.simulation.simulate import simulate as simulate
+from symsim.simulation.trace import trace_lines as trace_lines

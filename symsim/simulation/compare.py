@@ -129,7 +129,8 @@ def _says_something(output: Array, reference: Array, value: Array) -> bool:
 
 
 def _largest(column: Array) -> arb:
-    return max(entry.abs_upper() for entry in column)
+    largest: arb = max(entry.abs_upper() for entry in column)
+    return largest
 
 
 def _compare_measured(numbers: Arithmetic, output: Array, head: LargeHead) -> Comparison:

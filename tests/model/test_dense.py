@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symsim.arithmetic import UNDEFINED, arithmetic
+from symsim.arithmetic import UNDEFINED, NotRationalError, arithmetic
 from symsim.model import (
     CAUSAL,
     FULL,
@@ -164,6 +164,17 @@ def test_an_infinite_value_leaves_the_other_columns_alone(name):
     result = dense_attention(numbers, **given_)
     assert not numbers.finite(result)[:, 0].any()
     assert rationals(numbers, result[:, 1:]) == [2, 2]
+
+
+def test_a_logit_that_a_mask_drops_need_not_be_an_integer():
+    numbers = arithmetic("exact")
+    table = {"query": [[1], [2]], "key": [[3], ["1/2"]], "value": [[5], [9]]}
+    given_ = converted(numbers, {n: fractions(m) for n, m in table.items()})
+    result = dense_attention(numbers, **given_, mask=CAUSAL)
+    # row 2: weights 2^6 and 2^1
+    assert rationals(numbers, result) == [5, Fraction(64 * 5 + 2 * 9, 66)]
+    with pytest.raises(NotRationalError, match="1/2"):
+        dense_attention(numbers, **given_)
 
 
 def test_undefined_is_what_a_reading_row_gets_in_exact():

@@ -31,11 +31,12 @@ from symsim.model import (
 )
 from symsim.terms import log, trace
 
-from .oracles import ROOMY, bits, converted, rationals, same, single_call
+from .oracles import ROOMY, bits, converted, fractions, rationals, same, single_call
 
 EXACT = arithmetic("exact")
 MACHINES = ["float32", "float64", "float64:blas", "float32:blas", "float16", "bfloat16"]
 ALL = [*MACHINES, "exact:pl2", "ball:128", "mp:60", "p:11:-14:15"]
+STATED = [name for name in ALL if not name.endswith(":blas")]
 either_way = pytest.mark.parametrize("batched", [True, False], ids=["batched", "one by one"])
 
 
@@ -216,6 +217,24 @@ def test_a_row_that_nobody_reads_may_divide_by_zero(name, batched):
     assert numbers.finite(every)[:, 0].tolist() == [True, False, True]
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_calls_of_one_oracle_of_which_different_rows_are_read(name):
+    plan, numbers, random = Plan(ROOMY), arithmetic(name), np.random.default_rng(10)
+    x, v = plan.input("x", 12, 2), plan.input("v", 12, 2)
+    oracle = attending()
+    tokens = [beside(x[3 * c :][:3], v[3 * c :][:3]) for c in range(4)]
+    outputs = [plan.call("block", f"{c}", oracle, t) for c, t in enumerate(tokens)]
+    read = [outputs[0][:1], outputs[1][1:2], outputs[2][2:], outputs[3][::2]]
+    plan.finish(stack(*read))
+    given_ = converted(numbers, {n: random.integers(-8, 9, (12, 2)) / 8 for n in ("x", "v")})
+    together = run(plan, numbers, given_)
+    assert bits(together) == bits(run(plan, numbers, given_, batched=False))
+    if name in STATED:
+        halves = [{n: m[3 * c : 3 * c + 3] for n, m in given_.items()} for c in range(4)]
+        alone = np.concatenate([run(single_call(oracle, 3), numbers, h) for h in halves])
+        assert bits(together) == bits(alone[[0, 4, 8, 9, 11]])
+
+
 def test_a_merge_that_nobody_reads_is_not_computed():
     merge = Merge(trace(lambda t: {"s": log(t.x)}, {"x": 1}), trace(lambda t: {"x": t.s}, {"s": 1}))
     plan = Plan(ROOMY)
@@ -240,6 +259,16 @@ def test_undefined_absorbs_what_reads_it_and_nothing_else(batched):
     result = run(plan, EXACT, converted(EXACT, {"x": [[4], [2], [0]]}), batched=batched)
     assert rationals(EXACT, result[:2]) == [Fraction(1, 4), Fraction(3, 8)]
     assert result[2, 0] is UNDEFINED
+
+
+@either_way
+def test_a_logit_that_a_mask_drops_need_not_be_an_integer(batched):
+    """x_1 = (1, 0) and x_2 = (3/5, 4/5) have norm 1 and inner product 3/5."""
+    given_ = converted(EXACT, {"x": fractions([[1, 0], ["3/5", "4/5"]]), "v": [[1, 2], [3, 4]]})
+    plan = single_call(attending(Mask("window", 1)), 2)
+    assert rationals(EXACT, run(plan, EXACT, given_, batched=batched)) == [1, 2, 3, 4]
+    with pytest.raises(NotRationalError, match="3/5"):
+        run(single_call(attending(), 2), EXACT, given_, batched=batched)
 
 
 # -- entries that a mask drops --------------------------------------------------------------------

@@ -289,12 +289,14 @@ FLAGGED = Head(
     {"c": same("b", 2), "e": same("two")},
     {"y": same("b", 2), "s": Block("one", Ones(2))},
 )
+ONES = Head({"c": Block("one", Ones(2))}, {"c": same("b", 2)}, {"s": Block("two", Ones(3))})
 CASES = {
     "one head": Case(AB, plain, (((ONE_HEAD,), None, {}),)),
     "no query": Case(AB, plain, (((Head({}, {}, {"y": same("a", 2)}),), None, {}),)),
     "ones and a quotient": Case(
         AB, flags, (((FLAGGED,), lambda t: {"Y": t.y / t.s, "s": t.s}, {"y": 2, "s": 2}),)
     ),
+    "ones everywhere": Case(AB, flags, (((ONES,), None, {}),)),
     "two heads": Case(AB, plain, ((TWO_HEADS, None, {}),), parameters={"K": (2, 2)}),
     "residual": Case(AB, plain, (((own("a", 2, b=same("a", 2)),), None, {}),), residual=True),
     "residual, two layers": Case(
@@ -385,6 +387,19 @@ def test_a_ball_run_to_base_2_encloses_the_exact_result(case):
     for ball, value in zip(result.ravel(), values.ravel(), strict=True):
         assert encloses(ball, value)
         assert ball.rad() < 2**-100
+
+
+@pytest.mark.parametrize("rows", [np.s_[1:3], np.s_[3:], np.s_[::-2]], ids=str)
+@pytest.mark.parametrize("name", ["exact:pl2", "float32", "float64"])
+@pytest.mark.parametrize("case", ALL_CASES.values(), ids=ALL_CASES)
+def test_reading_some_rows_gives_those_of_all(name, case, rows):
+    numbers, oracle, random = arithmetic(name), case.transformer(), np.random.default_rng(9)
+    given_ = {n: random.integers(-8, 9, (4, w)) / 8 for n, w in case.columns.items()}
+    weights = {n: random.integers(-2, 3, s) for n, s in case.parameters.items()}
+    arrays = converted(numbers, given_), converted(numbers, weights)
+    whole = run(single_call(oracle, 4), numbers, *arrays)
+    some = run(single_call(oracle, 4, rows), numbers, *arrays)
+    assert bits(some) == bits(whole[rows])
 
 
 NAMES = [
