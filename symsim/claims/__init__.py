@@ -1,5 +1,6 @@
 """Claims are data, verdicts are computed: statements, steps, engines, mutants, documents."""
 
+from symsim.claims.claim import Acceptance as Acceptance
 from symsim.claims.claim import Count as Count
 from symsim.claims.claim import Counterexample as Counterexample
 from symsim.claims.claim import Evaluation as Evaluation
@@ -8,7 +9,6 @@ from symsim.claims.claim import Formula as Formula
 from symsim.claims.claim import Imported as Imported
 from symsim.claims.claim import Induction as Induction
 from symsim.claims.claim import Partition as Partition
-from symsim.claims.claim import Refusal as Refusal
 from symsim.claims.claim import Size as Size
 from symsim.claims.claim import Unproved as Unproved
 from symsim.claims.claim import identity as identity

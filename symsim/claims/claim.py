@@ -119,12 +119,11 @@ class Count:
 
 
 @dataclass(frozen=True, eq=False)
-class Refusal:
-    """The model of computation refuses a plan, naming the rule."""
+class Acceptance:
+    """The model of computation accepts a plan at the given sizes: no rule is broken."""
 
     what: str
     plan: Callable[[Size], Plan]
-    rule: str
     sizes: tuple[Size, ...]
 
 
@@ -176,7 +175,7 @@ Claim = (
     | Partition
     | Execution
     | Count
-    | Refusal
+    | Acceptance
     | Evaluation
     | Counterexample
     | Induction

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symsim.claims.claim import (
+    Acceptance,
     Claim,
     Count,
     Counterexample,
@@ -14,7 +15,6 @@ from symsim.claims.claim import (
     Imported,
     Induction,
     Partition,
-    Refusal,
     Unproved,
 )
 from symsim.claims.engines.ball import BallEngine
@@ -24,7 +24,7 @@ from symsim.claims.engines.modular import ModularEngine
 from symsim.claims.engines.partition import decide_partition
 from symsim.claims.engines.smt import Cvc5Engine, Z3Engine
 from symsim.claims.engines.sympy import SymPyEngine
-from symsim.claims.execute import count, evaluation, execute, refusal
+from symsim.claims.execute import acceptance, count, evaluation, execute
 from symsim.claims.obligations import obligations
 from symsim.claims.verdict import Evidence, Kind, Verdict, combine
 from symsim.claims.witness import holds, inhabitant
@@ -51,8 +51,8 @@ def decide(claim: Claim, engines: Sequence[Engine] = ENGINES) -> Verdict:
             return combine(execute(claim))
         case Count():
             return combine([count(claim)])
-        case Refusal():
-            return combine([refusal(claim)])
+        case Acceptance():
+            return combine([acceptance(claim)])
         case Evaluation():
             return combine([evaluation(claim)])
         case Counterexample():

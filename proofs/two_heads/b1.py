@@ -1,0 +1,201 @@
+"""Lemma B.1 [3.1]: one head, one layer, by O((N/M)²) calls. The printed steps, in order.
+
+Of one query i and one block of keys S_t: A = Σ a_ij, B = Σ a_ij v_j (one coordinate).
+"""
+
+from symsim.claims import (
+    Acceptance,
+    Count,
+    Execution,
+    Kind,
+    Statement,
+    Step,
+    Unproved,
+    domain,
+    identity,
+    integer,
+    positive,
+    real,
+    sizes,
+    symbols,
+)
+from symsim.terms import exp
+
+from .plans import (
+    dense_head,
+    head_inputs,
+    merged_outside,
+    printed_plan,
+    step_two_calls,
+    without_waiver_for_tokens,
+)
+
+A, A1, A2, B, B1_, B2_, a, q, k, N, M, d, xi, xj = symbols("A A1 A2 B B1 B2 a q k N M d xi xj")
+
+block = domain(positive(A), real(B))
+two_blocks = domain(positive(A1), positive(A2), real(B1_), real(B2_))
+divisible = sizes("N M d", (2, 2, 1), (4, 2, 2), (6, 3, 1))
+
+B1 = Statement(
+    id="B.1",
+    title="one head by quadratically many calls",
+    says="A head on N tokens is simulated by O((N/M)²) calls of M tokens, embedding O(d).",
+    uses=("2.3", "2.1", "A.1", "A.2"),
+    steps=(
+        Step(
+            "B.1.0",
+            "The synthetic token has a known weight a: A = a·r/(1 − r), r = A/(A + a).",
+            identity(a * (A / (A + a)) / (1 - A / (A + a)), A, domain(positive(A), positive(a))),
+        ),
+        Step(
+            "B.1.0′",
+            "The sequences of the calls hold at most M tokens.",
+            Count(
+                "tokens of a call",
+                printed_plan,
+                lambda plan: plan.ledger.max_tokens,
+                M,
+                divisible,
+            ),
+            expect=Kind.REFUTED,
+            finding="G01",
+        ),
+        Step(
+            "B.1.1",
+            "Without loss of generality φ is the identity: it is composed with the oracle's φ.",
+            Unproved("a statement on MLPs as a class; later, with B.2"),
+        ),
+        Step(
+            "B.1.2",
+            "Without loss of generality ψ is the identity: O(N/M) further calls apply ψ.",
+            Unproved(
+                "tokens must come through attention unchanged; the hypercube kernel does it "
+                "(finding G11), which is not in this document yet"
+            ),
+            finding="G11",
+        ),
+        Step(
+            "B.1.3",
+            "The goal: over two blocks, Σ_t B_t/Σ_t A_t is the average over their union.",
+            identity(
+                (A1 * (B1_ / A1) + A2 * (B2_ / A2)) / (A1 + A2),
+                (B1_ + B2_) / (A1 + A2),
+                two_blocks,
+            ),
+        ),
+        Step(
+            "B.1.4",
+            "Step 1, i ∈ S_t: a synthetic token is appended to M real ones.",
+            Acceptance(
+                "a call of M real tokens and a synthetic one", without_waiver_for_tokens, divisible
+            ),
+            expect=Kind.REFUTED,
+            finding="G01",
+        ),
+        Step(
+            "B.1.5",
+            "Logits: ⟨(q, 1), (k, 1)⟩ = ⟨q, k⟩ + 1 among real tokens (one coordinate).",
+            identity(q * k + 1 * 1, q * k + 1, domain(real(q), real(k))),
+        ),
+        Step(
+            "B.1.5′",
+            "Logits in the last row and column: ⟨(0, 1), (k, 1)⟩ = 1.",
+            identity(0 * k + 1 * 1, 1, domain(real(k))),
+        ),
+        Step(
+            "B.1.6",
+            "V′ by Lemma A.1 is 1 on real tokens, 0 on the synthetic one: the head returns "
+            "r = Σ e^{⟨q,k⟩+1} / (Σ e^{⟨q,k⟩+1} + e).",
+            identity(
+                (exp(1) * A * 1 + exp(1) * 0) / (exp(1) * A + exp(1)),
+                exp(1) * A / (exp(1) * A + exp(1)),
+                block,
+            ),
+        ),
+        Step(
+            "B.1.7",
+            "r = A/(A + 1).",
+            identity(exp(1) * A / (exp(1) * A + exp(1)), A / (A + 1), block),
+        ),
+        Step(
+            "B.1.8",
+            "ψ: A = r/(1 − r).",
+            identity(A / (A + 1) / (1 - A / (A + 1)), A, block),
+        ),
+        Step(
+            "B.1.9",
+            "Step 1, i ∈ S_t′: the printed corner of W^Q″ is 1_{1×d}; its block column has one "
+            "column.",
+            identity(d, 1, domain(integer(d, at_least=1))),
+            expect=Kind.REFUTED,
+            finding="G28",
+        ),
+        Step(
+            "B.1.9′",
+            "With the corner 1: ⟨(x_j, x_i, 1)W^Q″, (x_j, x_i, 1)W^K″⟩ = ⟨q_i, k_j⟩ + 1.",
+            identity(
+                (0 * xj + q * 1) * (k * 1 + 0 * xi) + 1 * 1,
+                q * k + 1,
+                domain(real(q), real(k), real(xi), real(xj)),
+            ),
+            role="repaired",
+            repairs="B.1.9",
+            finding="G28",
+        ),
+        Step(
+            "B.1.10",
+            "Step 1 takes (N/M)² calls.",
+            Count(
+                "calls of step 1",
+                printed_plan,
+                lambda plan: sum(call.label.startswith("step 1") for call in plan.calls),
+                N / M * (N / M),
+                divisible,
+            ),
+        ),
+        Step(
+            "B.1.11",
+            "Step 2: feeding the block pair gives B/A.",
+            identity((B / A) * A, B, block),
+        ),
+        Step(
+            "B.1.12",
+            "Both steps and the merge return what dense attention does, where M divides N.",
+            Execution(
+                "B.1 as printed, under its waivers",
+                printed_plan,
+                head_inputs,
+                dense_head,
+                divisible,
+            ),
+        ),
+        Step(
+            "B.1.13",
+            '"In total we need N/M oracle calls in step 2."',
+            Count(
+                "calls of step 2",
+                printed_plan,
+                step_two_calls,
+                N / M,
+                divisible,
+            ),
+            expect=Kind.REFUTED,
+            finding="G12",
+        ),
+        Step(
+            "B.1.13′",
+            "Step 2 takes (N/M)² calls.",
+            Count("calls of step 2", printed_plan, step_two_calls, N / M * (N / M), divisible),
+            role="repaired",
+            repairs="B.1.13",
+            finding="G12",
+        ),
+        Step(
+            "B.1.14",
+            "Merge: Σ_t (B_t/A_t)·A_t / Σ_t A_t, trivially, outside the oracle.",
+            Acceptance("a merge by arithmetic outside", merged_outside, divisible),
+            expect=Kind.REFUTED,
+            finding="G02",
+        ),
+    ),
+)
