@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
-from symsim.arithmetic.base import Array, Evidence, NumberError
+from symsim.arithmetic.base import Array, Evidence, NumberError, require_keys
 from symsim.arithmetic.objects import ObjectArithmetic, filled
 
 
@@ -18,6 +18,7 @@ class Ball(ObjectArithmetic):
 
     A rational input is enclosed, not converted: 1/3 is a ball. A ball that is not finite says
     "no information"; that is what a division by a ball containing zero gives.
+    The precision is one number for the whole process: threads must not differ in it.
     """
 
     evidence = Evidence.ENCLOSURE
@@ -56,6 +57,8 @@ class Ball(ObjectArithmetic):
 
     def attention(self, query: Array, key: Array, value: Array, allowed: Array | None) -> Array:
         (calls, rows, m), tokens = query.shape, key.shape[1]
+        if allowed is not None:
+            require_keys(allowed)
         ones = filled((calls, tokens, 1), [arb(1)] * (calls * tokens))
         extended = np.concatenate([value, ones], axis=2)
         width = extended.shape[2]

@@ -134,6 +134,7 @@ class Arithmetic(ABC):
         allowed (rows, tokens) says which keys a row may read, None that it reads all.
         Returns (calls, rows, w). m = 0 means that all logits are 0. An entry that is not
         allowed is never read. One call at a time gives the same numbers, bit for bit.
+        Raises ValueError for a row that may read no key.
         """
 
     # -- what users see -----------------------------------------------------------------
@@ -153,6 +154,13 @@ class Arithmetic(ABC):
     @abstractmethod
     def rational(self, value: Any) -> Fraction:
         """The exact value (of a ball: its midpoint). Raises UndecidableError if there is none."""
+
+
+def require_keys(allowed: Array) -> None:
+    """Raise ValueError if a row of `allowed` (rows, tokens) may read no key."""
+    reads = np.asarray(allowed.any(axis=1))
+    if not reads.all():
+        raise ValueError(f"row {first_index(~reads)[0]} may read no key: expected at least one")
 
 
 def first_index(wrong: Array) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from symsim.arithmetic.base import (
     NumberError,
     UndecidableError,
     first_index,
+    require_keys,
 )
 from symsim.arithmetic.objects import as_fraction, filled
 
@@ -197,8 +198,8 @@ class Hardware(Arithmetic):
         """
         if key.shape[1] == 0:
             raise ValueError("attention over 0 tokens: expected at least one key")
-        if allowed is not None and not (reads := np.asarray(allowed.any(axis=1))).all():
-            raise ValueError(f"row {first_index(~reads)[0]} may read no key: expected at least one")
+        if allowed is not None:
+            require_keys(allowed)
         if self.order == "blas":
             return _attention_blas(query, key, value, allowed)
         if allowed is None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from symsim.arithmetic.base import Arithmetic, Array, ConversionError
+from symsim.arithmetic.base import Arithmetic, Array, ConversionError, require_keys
 from symsim.arithmetic.undefined import UNDEFINED
 
 
@@ -111,6 +111,7 @@ class ObjectArithmetic(Arithmetic):
         calls, rows, tokens = query.shape[0], query.shape[1], key.shape[1]
         if allowed is None:
             allowed = np.ones((rows, tokens), dtype=bool)
+        require_keys(allowed)
         out = np.empty((calls, rows, value.shape[2]), dtype=object)
         for call in range(calls):
             out[call] = self.attend(query[call], key[call], value[call], allowed)

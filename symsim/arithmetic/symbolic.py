@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symsim.arithmetic.base import Array, Evidence, NumberError, UndecidableError
+from symsim.arithmetic.base import Array, Evidence, NumberError, UndecidableError, require_keys
 from symsim.arithmetic.explog import exponential, logarithm, multiplied
 from symsim.arithmetic.generators import (
     Generator,
@@ -116,6 +116,7 @@ class Symbolic(ObjectArithmetic):
         """softmax(query keyᵀ) value, the exponentials of all calls in one go."""
         if allowed is None:
             allowed = np.ones((query.shape[1], key.shape[1]), dtype=bool)
+        require_keys(allowed)
         readable = [np.flatnonzero(row) for row in allowed]
         places = [(c, r, keys) for c in range(len(query)) for r, keys in enumerate(readable)]
         logits = [self.logits(query[c, r], key[c, keys]) for c, r, keys in places]
@@ -128,8 +129,8 @@ class Symbolic(ObjectArithmetic):
         return out
 
     def _average(self, weights: list[Any], values: Array) -> Array:
-        """Σ_j weights_j values_jc / Σ_j weights_j for every column c; UNDEFINED of no weights."""
-        if not weights or any(weight is UNDEFINED for weight in weights):
+        """Σ_j weights_j values_jc / Σ_j weights_j for every column c."""
+        if any(weight is UNDEFINED for weight in weights):
             return filled(values.shape[1:], [UNDEFINED] * values.shape[1])
         scaled, _ = over_common_denominator(weights)
         weight_sum = total(scaled)

@@ -179,7 +179,8 @@ class Check:
 
     def __init__(self, relation: Relation, names: Sequence[str]) -> None:
         self.relation = relation
-        self.sides = Compiled((relation.left, relation.right), names)
+        self.terms = relation.left, relation.right
+        self.sides = Compiled(self.terms, names)
 
     def __call__(
         self, values: Values, precisions: Sequence[int] = PRECISIONS
@@ -234,9 +235,7 @@ def value(
     return found
 
 
-def holds(
-    relation: Relation, point: Mapping[str, Fraction | int]
-) -> bool | None | Undefined:
+def holds(relation: Relation, point: Mapping[str, Fraction | int]) -> bool | None | Undefined:
     """Whether `relation` holds at a rational point: True and False are certified.
 
     Two balls that overlap are never called equal: None says that no precision decided.

@@ -15,6 +15,7 @@ class Ledger:
     the largest over the calls. constants_padded: fixed numbers stored outside the oracle.
     mlp_operations: operations of all MLPs on all tokens. rows, rows_read: output rows of the
     calls, and how many of them the plan reads (the others need not be computed).
+    outside_operations: arithmetic outside the oracle, which only a waiver allows.
     waivers: rules a printed construction was allowed to break, with what it did.
     """
 
@@ -27,6 +28,7 @@ class Ledger:
     mlp_operations: int = 0
     rows: int = 0
     rows_read: int = 0
+    outside_operations: int = 0
     waivers: dict[str, str] = field(default_factory=dict)
 
     @property

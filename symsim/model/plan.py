@@ -16,7 +16,7 @@ import numpy as np
 from symsim.model.ledger import Ledger
 from symsim.model.limits import Limits, ModelError
 from symsim.model.register import Addresses, Field, Register
-from symsim.model.transformer import Transformer
+from symsim.model.transformer import Transformer, width
 from symsim.terms import Columns, Program
 
 WAIVERS = {
@@ -49,6 +49,11 @@ class Merge:
 
     per_row: Program
     of_sum: Program
+
+    def operations(self, rows: int) -> int:
+        """Operations of one application to `rows` rows, the additions included."""
+        additions = (rows - 1) * width(self.per_row.columns)
+        return rows * self.per_row.operations + additions + self.of_sum.operations
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -153,6 +158,7 @@ class Plan:
         level = self._level(rows)
         output = self._register(label, 1, merge.of_sum.columns, level + 1)
         self.steps.append(OutsideMerge(label, merge, rows, output, level + 1))
+        self.ledger.outside_operations += merge.operations(rows.rows)
         return output
 
     def finish(self, output: Register) -> None:

@@ -70,6 +70,7 @@ def record(simulation: Simulation, seed: int, seconds: float) -> dict[str, Any]:
         "parameters": ledger.parameters,
         "constants_padded": ledger.constants_padded,
         "mlp_operations": ledger.mlp_operations,
+        "outside_operations": ledger.outside_operations,
         "rows": {"returned": ledger.rows, "read": ledger.rows_read},
         "waivers": dict(ledger.waivers),
         "inputs_rounded": simulation.rounded_inputs,

@@ -617,8 +617,8 @@ def test_attention_of_undefined_entries(a):
     key = k.copy()
     key[0, 1, 1] = UNDEFINED
     assert a.finite(a.attention(q, key, v, allowed))[0].tolist() == [[True] * 2, [False] * 2]
-    nothing = np.array([[False, False], [True, True]])
-    assert a.finite(a.attention(q, k, v, nothing))[0].tolist() == [[False] * 2, [True] * 2]
+    with pytest.raises(ValueError, match="row 0 may read no key"):
+        a.attention(q, k, v, np.array([[False, False], [True, True]]))
 
 
 def test_attention_of_opaque_entries_does_not_claim_a_difference(a, xyz1):

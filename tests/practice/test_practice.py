@@ -267,7 +267,10 @@ GATES: list[Value | Refusal | Undecided] = [
         Refusal((14, 15), f"a row that reads no key is no row of zeros or of means, {name}",
                 lambda n=name: no_key(n), ValueError, "row 1 may read no key",
                 "softmax over no key is not defined")
-        for name in ("float64", "float32", "float16", "float64:blas")
+        for name in (
+            "float64", "float32", "float16", "float64:blas", "ball:64", "exact", "exact:pl2",
+            "symbolic", "mp:64", "p:11",
+        )
     ),
     *(
         Value((16,), f"0/0 in a dropped {what} is not read, {name}",

@@ -67,11 +67,11 @@ class Polynomials:
         return "·".join(powers) or "1"
 
     def logarithm(self, monomial: Monomial) -> Term | None:
-        """t, where the monomial is log(t)."""
+        """The monomial as a term, where it is a logarithm."""
         if len(monomial) != 1 or monomial[0][1] != 1:
             return None
         atom = self.atoms[monomial[0][0]]
-        return atom.term.args[0] if atom.term.kind is Kind.LOG and not atom.inverted else None
+        return atom.term if atom.term.kind is Kind.LOG and not atom.inverted else None
 
     def _polynomial(self, node: Term, args: list[Polynomial]) -> Polynomial:
         match node.kind:

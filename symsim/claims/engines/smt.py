@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symsim.claims.claim import Formula
-from symsim.claims.domain import Domain
+from symsim.claims.domain import Domain, Relation
 from symsim.claims.engines.exponents import NotApplicableError
 from symsim.claims.engines.rational import ExactRelation, belongs
 from symsim.claims.engines.smt_sessions import Answer, Cvc5Session, Session, Z3Session
-from symsim.claims.engines.smt_translation import Clause, Translation
+from symsim.claims.engines.smt_translation import Clause, Translation, definedness
 from symsim.claims.verdict import Evidence, Kind, Witness
+from symsim.terms import Term, postorder
 
 ALL_SIZES = "all sizes"
 
@@ -43,11 +44,30 @@ def ask(solver: Solver, claim: Formula, lemmas: Sequence[Clause] = ()) -> Outcom
 
     Lemmas must be true in all numbers: they only help. Raises NotApplicableError.
     """
+    relations = (claim.relation, *claim.domain.relations)
+    return _ask(solver, claim, lemmas, _defined(solver, claim.domain, relations))
+
+
+def _defined(solver: Solver, domain: Domain, relations: Sequence[Relation]) -> frozenset[Term]:
+    """The quotients and logarithms that the solver shows to be defined on the whole domain."""
+    found: set[Term] = set()
+    for node in postorder(tuple(side for r in relations for side in (r.left, r.right))):
+        needed = definedness(node)
+        if needed is not None:
+            outcome = _ask(solver, Formula(needed, domain), (), frozenset(found))
+            if outcome.answer.status == "unsat":
+                found.add(node)
+    return frozenset(found)
+
+
+def _ask(
+    solver: Solver, claim: Formula, lemmas: Sequence[Clause], defined: frozenset[Term]
+) -> Outcome:
     session = solver()
     given: list[Clause] = [(relation,) for relation in claim.domain.relations]
     clauses = [*given, *lemmas]
     relations = [claim.relation, *(relation for clause in clauses for relation in clause)]
-    translation = Translation(session, claim.domain, relations)
+    translation = Translation(session, claim.domain, relations, defined)
     for clause in clauses:
         translation.require(clause)
     translation.refute(claim.relation)

@@ -1,8 +1,9 @@
 """Formulas as SMT queries: the domain and the negated relation, over reals and integers.
 
-Nothing is assumed beyond the domain. A quotient a/b is an unknown q with b = 0 or q·b = a, and
-a logarithm an unknown l with t ≤ 0 or exp(l) = t: where a formula is undefined its value is left
-open, so a divisor that may vanish is never used as if it did not. Exponentials are independent
+Nothing is assumed beyond the domain. A quotient a/b is an unknown q with q·b = a, or b = 0; a
+logarithm log(t) an unknown l with exp(l) = t, or t ≤ 0: where a formula is undefined its value is
+left open, so a divisor that may vanish is never used as if it did not. The alternative is left
+out for nodes that a query of their own has shown to be defined. Exponentials are independent
 positive unknowns (`exponents`), with their comparison to 1 where the domain shows a sign. So
 "unsat" proves the formula wherever it is defined; "sat" says nothing once an exponential or a
 logarithm occurs. A relation between logarithms is asked in both forms, L < R and exp(L − R) < 1.
@@ -10,13 +11,12 @@ logarithm occurs. A relation between logarithms is asked in both forms, L < R an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symsim.claims.domain import Domain, Relation, Variable
+from symsim.claims.domain import Domain, Relation, Variable, differs, less
 from symsim.claims.engines.exponents import (
-    ONE,
     POWER,
     Monomial,
     NotApplicableError,
@@ -43,11 +43,19 @@ class Translation:
     """The terms of one query in the numbers of one session.
 
     `relations` are all that will be asked of it: the units of exponents depend on them.
+    `defined`: quotients and logarithms known to be defined on the whole domain.
     Raises NotApplicableError for what has no translation.
     """
 
-    def __init__(self, session: Session, domain: Domain, relations: Iterable[Relation]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        domain: Domain,
+        relations: Iterable[Relation],
+        defined: Container[Term] = (),
+    ) -> None:
         self._session = session
+        self._defined = defined
         self._polynomials = Polynomials()
         self._signs = _Signs(domain, self._polynomials)
         self._values: dict[Term, Value] = {}
@@ -104,6 +112,8 @@ class Translation:
             raise NotApplicableError(f"{node!r} has {node.width} columns")
         if node.kind is Kind.EXP:
             return self._exponential_of(self._polynomials.of(node.args[0]))
+        if node.kind is Kind.LOG:
+            return self._unknown(f"{node!r}")
         args = [self._values[arg] for arg in node.args]
         match node.kind:
             case Kind.CONSTANT:
@@ -123,8 +133,6 @@ class Translation:
                 return Value(largest, left.integer)
             case Kind.DIV:
                 return self._quotient(node, args[0], args[1])
-            case Kind.LOG:
-                return self._unknown(f"{node!r}")
             case _:
                 raise NotApplicableError(f"{node.kind.value} has no place in a formula")
 
@@ -134,11 +142,17 @@ class Translation:
             return self._product(dividend, self._real(self._number(1 / payload)))
         quotient = self._unknown(f"{node!r}")
         product = self._product(quotient, divisor)
-        self._session.require(
-            self._compared(divisor, "=", self._number(Fraction(0))),
-            self._compared(product, "=", dividend),
-        )
+        self._require_of(node, divisor, "=", self._compared(product, "=", dividend))
         return quotient
+
+    def _require_of(self, node: Term, value: Value, sign: str, truth: Expression) -> None:
+        """Require `truth`, unless `node` is undefined: `value` compares by `sign` with 0."""
+        undefined = self._compared(value, sign, self._number(Fraction(0)))
+        if node in self._defined:
+            self._session.require(self._session.negation(undefined))
+            self._session.require(truth)
+        else:
+            self._session.require(undefined, truth)
 
     # -- exponentials -----------------------------------------------------------------------
 
@@ -169,17 +183,11 @@ class Translation:
         sign = self._signs.of(monomial)
         if sign is not None:
             self._require(generator, ">" if sign else ">=", Fraction(1))
-        argument = self._polynomials.logarithm(monomial)
-        if argument is not None:
-            unit, value = self._units[monomial], self._value(argument)
-            self._session.require(
-                self._compared(value, "<=", self._number(Fraction(0))),
-                self._compared(
-                    self._power(generator, unit.denominator),
-                    "=",
-                    self._power(value, unit.numerator),
-                ),
-            )
+        logarithm = self._polynomials.logarithm(monomial)
+        if logarithm is not None:
+            unit, value = self._units[monomial], self._value(logarithm.args[0])
+            left, right = self._power(generator, unit.denominator), self._power(value, unit.numerator)
+            self._require_of(logarithm, value, "<=", self._compared(left, "=", right))
 
     def _exponential_text(self, monomial: Monomial) -> str:
         unit = self._units[monomial]
@@ -239,6 +247,13 @@ class Translation:
 
     def _require(self, value: Value, sign: str, bound: Fraction) -> None:
         self._session.require(self._compared(value, sign, self._number(bound)))
+
+
+def definedness(node: Term) -> Relation | None:
+    """What a node needs to be defined."""
+    if node.kind is Kind.DIV and node.args[1].kind is not Kind.CONSTANT:
+        return differs(node.args[1], 0)
+    return less(0, node.args[0]) if node.kind is Kind.LOG else None
 
 
 def _needed(term: Term) -> tuple[Term, ...]:

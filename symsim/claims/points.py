@@ -1,0 +1,403 @@
+"""Rational points of a domain, simple ones first.
+
+A variable takes its values from a list of candidates between its bounds, smallest numerator
+plus denominator first; the cost of a point is the sum of the places of its values in these
+lists. Points come by cost, then, where points are left in the budget, at random from the same
+lists (which reach powers of two and ten) and from between the bounds.
+
+The relations of a domain are used, each for its last symbol: an equation gives that symbol's
+rational values, an inequality linear in it gives a bound; any other one filters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count, islice
+from math import gcd
+from random import Random
+from typing import NamedTuple
+
+from flint import fmpq, fmpq_poly
+
+from symsim.claims.certified import Check, Compiled, Operation, Values, rational
+from symsim.claims.domain import Domain, Relation, free_symbols
+from symsim.terms import Kind
+
+SEED = 20250614
+"""Of the points that are drawn at random."""
+
+_BY_COST = Fraction(7, 10)
+"""Share of a budget that is spent by cost, the rest at random."""
+
+_VISITS = 12
+"""Beginnings of points looked at for each point of a budget: hypotheses may leave few points."""
+
+_LONGEST_LIST = 400
+"""Integers between two bounds that are all listed."""
+
+_NEAR = 12
+"""Integers listed in each direction from 0 and from a bound."""
+
+_SMALL_FRACTIONS = tuple(
+    fmpq(p, n - p) for n in range(2, 8) for p in range(1, n) if gcd(p, n - p) == 1
+)
+_ROUND = tuple(
+    sorted(
+        {fmpq(2) ** k for k in (*range(4, 11), 16, 20, 24, 30, 40, 53, 54, 64)}
+        | {fmpq(10) ** k for k in (2, 3, 4, 5, 6, 9, 12, 18)}
+    )
+)
+_SHARES = tuple(fmpq(p, q) for q in (2, 4, 10, 100, 1000) for p in (1, q - 1))
+_STEPS = (*_SMALL_FRACTIONS, *(1 / value for value in _ROUND), *_ROUND)
+
+
+class Edge(NamedTuple):
+    """An end of an interval; an open one does not belong to it."""
+
+    at: fmpq
+    open: bool
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The candidates for a variable; where `closed`, no other rational number satisfies."""
+
+    values: tuple[fmpq, ...]
+    closed: bool
+    lower: Edge | None = None
+    upper: Edge | None = None
+
+    def allows(self, value: fmpq) -> bool:
+        """Whether a value is one of the candidates or may stand beside them."""
+        return value in self.values or (not self.closed and _between(value, self))
+
+
+def size(value: fmpq) -> int:
+    """What a number costs to read: twice |numerator| + denominator - 1, and 1 for a sign."""
+    return 2 * (abs(int(value.p)) + int(value.q) - 1) + (value < 0)
+
+
+def _between(value: fmpq, interval: Choices) -> bool:
+    lower, upper = interval.lower, interval.upper
+    above = lower is None or value > lower.at or (value == lower.at and not lower.open)
+    below = upper is None or value < upper.at or (value == upper.at and not upper.open)
+    return above and below
+
+
+# -- candidates -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=20_000)
+def candidates(integer: bool, lower: Edge | None, upper: Edge | None) -> Choices:
+    """Values between the edges, simple ones first; all integers where there are few."""
+    interval = Choices((), False, lower, upper)
+    if integer and lower is not None and upper is not None:
+        first, last = _ceiling(lower.at), _floor(upper.at)
+        if last - first < _LONGEST_LIST:
+            inside = filter(lambda n: _between(n, interval), map(fmpq, range(first, last + 1)))
+            return Choices(tuple(sorted(inside, key=size)), True, lower, upper)
+    found = _integers(lower, upper) if integer else _reals(lower, upper)
+    inside = (value for value in found if _between(value, interval))
+    return Choices(tuple(sorted(inside, key=lambda v: (size(v), v.q))), False, lower, upper)
+
+
+def _floor(value: fmpq) -> int:
+    return int(value.p) // int(value.q)
+
+
+def _ceiling(value: fmpq) -> int:
+    return -(-int(value.p) // int(value.q))
+
+
+def _integers(lower: Edge | None, upper: Edge | None) -> set[fmpq]:
+    near = [fmpq(n) for n in range(_NEAR + 1)] + list(_ROUND)
+    found = {sign * n for n in near for sign in (1, -1)}
+    if lower is not None:
+        found |= {_ceiling(lower.at) + n for n in near}
+    if upper is not None:
+        found |= {_floor(upper.at) - n for n in near}
+    return found
+
+
+def _reals(lower: Edge | None, upper: Edge | None) -> set[fmpq]:
+    steps = (fmpq(0), *map(fmpq, range(1, _NEAR + 1)), *_STEPS)
+    found = {sign * step for step in steps for sign in (1, -1)}
+    if lower is not None:
+        found |= {lower.at + step for step in steps}
+    if upper is not None:
+        found |= {upper.at - step for step in steps}
+    if lower is not None and upper is not None:
+        found |= {lower.at + share * (upper.at - lower.at) for share in _SHARES}
+    return found
+
+
+# -- a relation as a condition on its last symbol -------------------------------------------
+
+
+class _NotRationalError(ArithmeticError):
+    """The relation is not a quotient of polynomials in the symbol."""
+
+
+_Quotient = tuple[fmpq_poly, fmpq_poly]
+
+
+def _over(left: _Quotient, right: _Quotient) -> _Quotient:
+    if not right[0]:
+        raise _NotRationalError
+    return left[0] * right[1], left[1] * right[0]
+
+
+def _irrational(left: _Quotient, _: _Quotient) -> _Quotient:
+    raise _NotRationalError
+
+
+_QUOTIENTS: Mapping[Kind, Operation] = {
+    Kind.ADD: lambda a, b: (a[0] * b[1] + b[0] * a[1], a[1] * b[1]),
+    Kind.SUB: lambda a, b: (a[0] * b[1] - b[0] * a[1], a[1] * b[1]),
+    Kind.MUL: lambda a, b: (a[0] * b[0], a[1] * b[1]),
+    Kind.DOT: lambda a, b: (a[0] * b[0], a[1] * b[1]),
+    Kind.NEG: lambda a, _: (-a[0], a[1]),
+    Kind.DIV: _over,
+    Kind.EXP: _irrational,
+    Kind.LOG: _irrational,
+    Kind.MAX: _irrational,
+}
+
+
+def _constant(value: Fraction | fmpq) -> _Quotient:
+    number = rational(value) if isinstance(value, Fraction) else value
+    return fmpq_poly([number]), fmpq_poly([1])
+
+
+@dataclass(frozen=True)
+class _Restriction:
+    """What a relation leaves of its last symbol when all others are given."""
+
+    roots: tuple[fmpq, ...] | None = None
+    lower: Edge | None = None
+    upper: Edge | None = None
+
+
+class _Condition:
+    """A relation of a domain, read as a condition on the last of its symbols."""
+
+    def __init__(self, relation: Relation, names: Sequence[str]) -> None:
+        used = free_symbols(relation.left, relation.right)
+        self.last = max(names.index(name) for name in used)
+        self.check = Check(relation, names[: self.last + 1])
+        self._others = [names.index(name) for name in used if name != names[self.last]]
+        self._comparison = relation.comparison
+        self._sides = Compiled(
+            (relation.left, relation.right), names[: self.last + 1], _QUOTIENTS, _constant
+        )
+        self._known: dict[tuple[fmpq, ...], _Restriction | None] = {}
+
+    def restriction(self, values: Values) -> _Restriction | None:
+        """What is left of the symbol; None where the relation can only be checked."""
+        if self._comparison == "!=" or not self.check.sides.rational:
+            return None
+        key = tuple(values[i] for i in self._others)
+        if key not in self._known:
+            if len(self._known) > 10_000:
+                self._known.clear()
+            self._known[key] = self._restricted(values)
+        return self._known[key]
+
+    def _restricted(self, values: Values) -> _Restriction | None:
+        symbol = fmpq_poly([0, 1]), fmpq_poly([1])
+        try:
+            (a, b), (c, d) = self._sides([*map(_constant, values), symbol])
+        except _NotRationalError:
+            return None
+        numerator, denominator = a * d - c * b, b * d
+        if not numerator:
+            return _Restriction() if denominator.degree() == 0 else None
+        if self._comparison == "=":
+            return _Restriction(roots=_rational_roots(numerator))
+        if denominator.degree() != 0 or numerator.degree() != 1:
+            return None
+        constant, slope = (coefficient / denominator[0] for coefficient in numerator.coeffs())
+        edge = Edge(-constant / slope, self._comparison == "<")
+        return _Restriction(upper=edge) if slope > 0 else _Restriction(lower=edge)
+
+
+def _rational_roots(polynomial: fmpq_poly) -> tuple[fmpq, ...]:
+    _, factors = polynomial.factor()
+    linear = (factor.coeffs() for factor, _ in factors if factor.degree() == 1)
+    return tuple(-constant / slope for constant, slope in linear)
+
+
+# -- the points of a domain -----------------------------------------------------------------
+
+
+class Points:
+    """The points of a domain. After an iteration, `complete` says that it left none out.
+
+    Equations and linear bounds hold by the choice of the values, other conditions are
+    certified; `contains` certifies all of them from the start.
+    """
+
+    def __init__(self, domain: Domain) -> None:
+        self.names = domain.names
+        self.complete = False
+        self._more = False
+        self._visits = 0
+        self._integer = [variable.integer for variable in domain.variables]
+        self._checks = [Check(relation, self.names) for relation in domain.relations]
+        general = [check for check in self._checks if free_symbols(*check.terms)]
+        self._constant = [check for check in self._checks if check not in general]
+        conditions = [_Condition(check.relation, self.names) for check in general]
+        self._conditions = [
+            [condition for condition in conditions if condition.last == k]
+            for k in range(len(self.names))
+        ]
+
+    def contains(self, values: Values) -> bool:
+        """Whether all integrality conditions, bounds and hypotheses certifiably hold."""
+        whole = all(v.q == 1 for v, integer in zip(values, self._integer, strict=True) if integer)
+        return whole and all(check(values) is True for check in self._checks)
+
+    def __call__(self, budget: int) -> Iterator[tuple[fmpq, ...]]:
+        """At most `budget` points, by cost and then at random."""
+        self.complete, self._visits = True, 0
+        if not self._all_hold(self._constant, [fmpq(0)] * len(self.names)):
+            return
+        by_cost = int(budget * _BY_COST)
+        found = 0
+        for point in islice(self._by_cost(_VISITS * by_cost), by_cost):
+            found += 1
+            yield point
+        if self._more:
+            self.complete = False
+        if not self.complete:
+            yield from islice(self._at_random(_VISITS * budget), budget - found)
+
+    def choices(self, values: Values) -> Choices:
+        """The candidates for the variable that comes after `values`."""
+        k = len(values)
+        lower = upper = roots = None
+        for condition in self._conditions[k]:
+            restriction = condition.restriction(values)
+            if restriction is None:
+                continue
+            lower = _tighter(lower, restriction.lower, 1)
+            upper = _tighter(upper, restriction.upper, -1)
+            if restriction.roots is not None:
+                roots = [r for r in restriction.roots if roots is None or r in roots]
+        if roots is None:
+            return candidates(self._integer[k], lower, upper)
+        interval = Choices((), True, lower, upper)
+        kept = [r for r in roots if _between(r, interval) and not (self._integer[k] and r.q != 1)]
+        return Choices(tuple(sorted(kept, key=size)), True, lower, upper)
+
+    def rebuilt(self, values: Values, k: int, value: fmpq) -> tuple[fmpq, ...] | None:
+        """The point with `value` at place k, later values kept where they still can be."""
+        built = (*values[:k], value)
+        for old in values[k + 1 :]:
+            choices = self.choices(built)
+            if not choices.values:
+                return None
+            built = (*built, old if choices.allows(old) else choices.values[0])
+        return built if self.contains(built) else None
+
+    def _all_hold(self, checks: Sequence[Check], values: Values) -> bool:
+        for check in checks:
+            answer = check(values)
+            if answer is not True:
+                if answer is not False:
+                    self.complete = False
+                return False
+        return True
+
+    def _passes(self, values: Values) -> bool:
+        """Whether the conditions that only filter the last of `values` hold."""
+        before = values[:-1]
+        conditions = self._conditions[len(before)]
+        filters = [c.check for c in conditions if c.restriction(before) is None]
+        return self._all_hold(filters, values)
+
+    def _by_cost(self, visits: int) -> Iterator[tuple[fmpq, ...]]:
+        for total in count():
+            self._more = False
+            yield from self._spend((), total, visits)
+            if not self._more or self._visits > visits:
+                return
+
+    def _spend(
+        self, values: tuple[fmpq, ...], rest: int, visits: int
+    ) -> Iterator[tuple[fmpq, ...]]:
+        """The points that begin with `values` and cost `rest` more."""
+        if len(values) == len(self.names):
+            yield values
+            return
+        self._visits += 1
+        if self._visits > visits:
+            self._more = True
+            return
+        choices = self.choices(values)
+        if not (choices.closed and self._integer[len(values)]):
+            self.complete = False
+        most = len(choices.values) - 1
+        if most > rest:
+            self._more = True
+        # The last variable takes all that is left, so that a point comes once.
+        last = len(values) == len(self.names) - 1
+        ranks = range(rest if last else 0, min(rest, most) + 1)
+        for rank in ranks:
+            longer = (*values, choices.values[rank])
+            if self._passes(longer):
+                yield from self._spend(longer, rest - rank, visits)
+
+    def _at_random(self, tries: int) -> Iterator[tuple[fmpq, ...]]:
+        random = Random(SEED)
+        for _ in range(tries):
+            point = self._drawn(random)
+            if point is not None:
+                yield point
+
+    def _drawn(self, random: Random) -> tuple[fmpq, ...] | None:
+        """A point whose values are large or small together in one draw of four."""
+        shared = random.random() if random.random() < 0.25 else None
+        values: tuple[fmpq, ...] = ()
+        for integer in self._integer:
+            choices = self.choices(values)
+            if not choices.values:
+                return None
+            values = (*values, _drawn_from(choices, integer, random, shared))
+            if not self._passes(values):
+                return None
+        return values
+
+
+def _tighter(one: Edge | None, other: Edge | None, sign: int) -> Edge | None:
+    """The tighter of two lower (sign 1) or upper (sign -1) edges."""
+    if one is None or other is None:
+        return one or other
+    return max(one, other, key=lambda edge: (sign * edge.at, edge.open))
+
+
+def _drawn_from(choices: Choices, integer: bool, random: Random, shared: float | None) -> fmpq:
+    values = choices.values
+    if shared is not None:
+        return values[int(shared * len(values))]
+    if choices.closed or random.random() < 0.7:
+        return random.choice(values)
+    value = _anywhere(choices, random)
+    if integer:
+        value = fmpq(_floor(value))
+    return value if _between(value, choices) else random.choice(values)
+
+
+def _anywhere(choices: Choices, random: Random) -> fmpq:
+    """A number with few digits between the edges, or on the right side of the only one."""
+    lower, upper = choices.lower, choices.upper
+    share = fmpq(random.randrange(1, 1000), 1000)
+    if lower is not None and upper is not None:
+        return lower.at + share * (upper.at - lower.at)
+    step = share * 10 ** random.randrange(6)
+    if upper is not None:
+        return upper.at - step
+    return lower.at + step if lower is not None else random.choice((1, -1)) * step
