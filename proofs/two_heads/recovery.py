@@ -21,7 +21,7 @@ from symsim.claims import (
 )
 from symsim.terms import exp, log
 
-A, A1, A2, A3, B, B1, B2, B3, P, c, w, h = symbols("A A1 A2 A3 B B1 B2 B3 P c w h")
+A, A1, A2, A3, B, B1, B2, B3, P, W, c, w, h = symbols("A A1 A2 A3 B B1 B2 B3 P W c w h")
 
 block = domain(positive(A), real(B), real(P, at_least=0))
 Z = A + 1 + P
@@ -78,8 +78,10 @@ RECOVERY = Statement(
         ),
         Step(
             "Recovery.anchor-L",
-            "Anchored readout in logarithms: c + ln r − ln s = ln A.",
-            identity(c + log(A / Z_anchor) - log(exp(c) / Z_anchor), log(A), anchor),
+            "Anchored readout in logarithms: c + ln r − ln s = ln A, for any sum of weights W.",
+            identity(
+                c + log(A / W) - log(exp(c) / W), log(A), domain(positive(A), positive(W), real(c))
+            ),
             role="lemma",
         ),
         Step(
@@ -120,7 +122,7 @@ RECOVERY = Statement(
     ),
 )
 
-# -- merging states ---------------------------------------------------------------------------------
+# -- merging states -----------------------------------------------------------------------------
 
 three = domain(
     *(positive(x) for x in (A1, A2, A3)),

@@ -184,7 +184,7 @@ class Check:
 
     def __call__(
         self, values: Values, precisions: Sequence[int] = PRECISIONS
-    ) -> bool | None | Undefined:
+    ) -> bool | Undefined | None:
         """True or False where certified, UNDEFINED where certified, None where undecided."""
         if self.sides.rational:
             return self._once(values)
@@ -195,7 +195,7 @@ class Check:
                 return answer
         return None
 
-    def _once(self, values: Values) -> bool | None | Undefined:
+    def _once(self, values: Values) -> bool | Undefined | None:
         try:
             left, right = self.sides(values)
         except UndefinedAtError:
@@ -235,7 +235,7 @@ def value(
     return found
 
 
-def holds(relation: Relation, point: Mapping[str, Fraction | int]) -> bool | None | Undefined:
+def holds(relation: Relation, point: Mapping[str, Fraction | int]) -> bool | Undefined | None:
     """Whether `relation` holds at a rational point: True and False are certified.
 
     Two balls that overlap are never called equal: None says that no precision decided.

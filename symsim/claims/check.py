@@ -138,6 +138,8 @@ def _statements(
             own = _own_status(document, statement, results)
             after = (own[1], *(result.after_repair for result in used))
             printed = (own[0], *(result.as_printed for result in used))
+            if all(step.role != "printed" for step in statement.steps):
+                printed = after  # not a statement of the paper's
             by_id[statement.id] = StatementResult(
                 statement, found, _weakest(printed), _weakest(after)
             )

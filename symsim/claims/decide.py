@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
 
 from symsim.claims.claim import (
     Acceptance,
@@ -17,35 +19,40 @@ from symsim.claims.claim import (
     Partition,
     Unproved,
 )
-from symsim.claims.engines.ball import BallEngine
 from symsim.claims.engines.base import Engine
-from symsim.claims.engines.flint import FlintEngine
-from symsim.claims.engines.modular import ModularEngine
-from symsim.claims.engines.partition import decide_partition
-from symsim.claims.engines.smt import Cvc5Engine, Z3Engine
-from symsim.claims.engines.sympy import SymPyEngine
 from symsim.claims.execute import acceptance, count, evaluation, execute
 from symsim.claims.obligations import obligations
 from symsim.claims.verdict import Evidence, Kind, Verdict, combine
-from symsim.claims.witness import holds, inhabitant
-
-ENGINES: tuple[Engine, ...] = (
-    SymPyEngine(),
-    FlintEngine(),
-    ModularEngine(),
-    Z3Engine(),
-    Cvc5Engine(),
-    BallEngine(),
-)
-"""All engines for formulas, independent of each other."""
+from symsim.claims.witness import failure_at, inhabitant
 
 
-def decide(claim: Claim, engines: Sequence[Engine] = ENGINES) -> Verdict:
+@cache
+def all_engines() -> tuple[Engine, ...]:
+    """All engines for formulas, independent of each other; slow to import."""
+    from symsim.claims.engines.ball import BallEngine  # noqa: PLC0415
+    from symsim.claims.engines.flint import FlintEngine  # noqa: PLC0415
+    from symsim.claims.engines.modular import ModularEngine  # noqa: PLC0415
+    from symsim.claims.engines.smt import Cvc5Engine, Z3Engine  # noqa: PLC0415
+    from symsim.claims.engines.sympy import SymPyEngine  # noqa: PLC0415
+
+    return (
+        SymPyEngine(),
+        FlintEngine(),
+        ModularEngine(),
+        Z3Engine(),
+        Cvc5Engine(),
+        BallEngine(),
+    )
+
+
+def decide(claim: Claim, engines: Sequence[Engine] | None = None) -> Verdict:
     """The verdict on any claim, from every engine that can decide it."""
     match claim:
         case Formula():
             return decide_formula(claim, engines)
         case Partition():
+            from symsim.claims.engines.partition import decide_partition  # noqa: PLC0415
+
             return combine(decide_partition(claim))
         case Execution():
             return combine(execute(claim))
@@ -65,12 +72,13 @@ def decide(claim: Claim, engines: Sequence[Engine] = ENGINES) -> Verdict:
             return Verdict(Kind.NOT_RUN, "", claim.reason)
 
 
-def decide_formula(claim: Formula, engines: Sequence[Engine] = ENGINES) -> Verdict:
+def decide_formula(claim: Formula, engines: Sequence[Engine] | None = None) -> Verdict:
     """Every engine on the formula, after its domain and its obligations.
 
     An empty (or not visibly inhabited) domain leaves the claim undecided: it would hold of
     nothing. An obligation that fails refutes the claim, one not proved leaves it undecided.
     """
+    engines = all_engines() if engines is None else engines
     point = inhabitant(claim.domain)
     if point is None:
         reason = "no point of the domain was found: the claim may speak of nothing"
@@ -103,25 +111,30 @@ def show(point: object) -> str:
 
 
 def _all(claim: Formula, engines: Sequence[Engine]) -> list[Evidence]:
-    found = (engine.decide(claim) for engine in engines)
+    found = (_one(claim, engine) for engine in engines)
     return [evidence for evidence in found if evidence is not None]
 
 
+def _one(claim: Formula, engine: Engine) -> Evidence | None:
+    """What an engine says; that it broke down is said of the engine, not of the claim."""
+    try:
+        return engine.decide(claim)
+    except Exception as error:
+        line = f"the engine failed: {type(error).__name__}: {error}"
+        return Evidence(engine.name, Kind.UNDECIDED, "", (line,))
+
+
 def _counterexample(claim: Counterexample) -> Evidence:
-    """The values satisfy the hypotheses and violate the relation, certified."""
-    point = dict(claim.values)
-    scope = show(point)
-    for relation in claim.refutes.domain.relations:
-        if holds(relation, point) is not True:
-            line = f"{relation} does not hold at {scope}"
-            return Evidence("execution", Kind.REFUTED, scope, (line,), point)
-    if holds(claim.refutes.relation, point) is False:
-        return Evidence("execution", Kind.PROVED, scope, (f"{claim.refutes.relation} fails",))
-    line = f"{claim.refutes.relation} does not fail at {scope}"
-    return Evidence("execution", Kind.REFUTED, scope, (line,), point)
+    """The values lie in the domain, and the relation fails there, certified."""
+    scope = show(dict(claim.values))
+    if failure := failure_at(claim.refutes, claim.values):
+        return Evidence("execution", Kind.PROVED, scope, failure.lines)
+    line = f"{claim.refutes.relation} does not fail at {scope}, or that is not in the domain"
+    witness = {name: Fraction(value) for name, value in claim.values.items()}
+    return Evidence("execution", Kind.REFUTED, scope, (line,), witness)
 
 
-def _induction(claim: Induction, engines: Sequence[Engine]) -> Verdict:
+def _induction(claim: Induction, engines: Sequence[Engine] | None) -> Verdict:
     """PROVED where base and step are; otherwise the first that is not, and why."""
     evidence: list[Evidence] = []
     for part, formula in (("base", claim.base), ("step", claim.step)):

@@ -11,18 +11,19 @@ rational values, an inequality linear in it gives a bound; any other one filters
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import count, islice
+from heapq import heappop, heappush
+from itertools import count, groupby, islice
 from math import gcd
 from random import Random
 from typing import NamedTuple
 
-from flint import fmpq, fmpq_poly
+from flint import fmpq, fmpq_poly, fmpz
 
-from symsim.claims.certified import Check, Compiled, Operation, Values, rational
+from symsim.claims.certified import Check, Compiled, Number, Operation, Values, rational
 from symsim.claims.domain import Domain, Relation, free_symbols
 from symsim.terms import Kind
 
@@ -35,6 +36,12 @@ _BY_COST = Fraction(7, 10)
 _VISITS = 12
 """Beginnings of points looked at for each point of a budget: hypotheses may leave few points."""
 
+_TRIES = 2
+"""Points drawn at random for each point of a budget."""
+
+_REMEMBERED = 20_000
+"""Lists of candidates that are kept for each variable."""
+
 _LONGEST_LIST = 400
 """Integers between two bounds that are all listed."""
 
@@ -42,7 +49,7 @@ _NEAR = 12
 """Integers listed in each direction from 0 and from a bound."""
 
 _SMALL_FRACTIONS = tuple(
-    fmpq(p, n - p) for n in range(2, 8) for p in range(1, n) if gcd(p, n - p) == 1
+    fmpq(p, n - p) for n in range(3, 8) for p in range(1, n) if gcd(p, n - p) == 1
 )
 _ROUND = tuple(
     sorted(
@@ -51,7 +58,8 @@ _ROUND = tuple(
     )
 )
 _SHARES = tuple(fmpq(p, q) for q in (2, 4, 10, 100, 1000) for p in (1, q - 1))
-_STEPS = (*_SMALL_FRACTIONS, *(1 / value for value in _ROUND), *_ROUND)
+_INTEGERS = (*map(fmpq, range(_NEAR + 1)), *_ROUND)
+_STEPS = (*_INTEGERS, *_SMALL_FRACTIONS, *(1 / value for value in _ROUND))
 
 
 class Edge(NamedTuple):
@@ -63,12 +71,16 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Choices:
-    """The candidates for a variable; where `closed`, no other rational number satisfies."""
+    """The candidates for a variable; where `closed`, no other rational number satisfies.
+
+    filters: the conditions that a candidate has yet to meet.
+    """
 
     values: tuple[fmpq, ...]
     closed: bool
     lower: Edge | None = None
     upper: Edge | None = None
+    filters: tuple[Check, ...] = ()
 
     def allows(self, value: fmpq) -> bool:
         """Whether a value is one of the candidates or may stand beside them."""
@@ -97,41 +109,51 @@ def candidates(integer: bool, lower: Edge | None, upper: Edge | None) -> Choices
     if integer and lower is not None and upper is not None:
         first, last = _ceiling(lower.at), _floor(upper.at)
         if last - first < _LONGEST_LIST:
-            inside = filter(lambda n: _between(n, interval), map(fmpq, range(first, last + 1)))
-            return Choices(tuple(sorted(inside, key=size)), True, lower, upper)
+            return _listed(map(fmpq, range(first, last + 1)), True, interval)
     found = _integers(lower, upper) if integer else _reals(lower, upper)
-    inside = (value for value in found if _between(value, interval))
-    return Choices(tuple(sorted(inside, key=lambda v: (size(v), v.q))), False, lower, upper)
+    return _listed(found, False, interval)
+
+
+def _listed(values: Iterable[fmpq], closed: bool, interval: Choices) -> Choices:
+    inside = [value for value in values if _between(value, interval)]
+    inside.sort(key=_order)
+    # Equal values are neighbours now; a set would spend more time on their hashes.
+    distinct = tuple(next(group) for _, group in groupby(inside))
+    return Choices(distinct, closed, interval.lower, interval.upper)
+
+
+def _order(value: fmpq) -> tuple[int, int]:
+    return size(value), int(value.q)
 
 
 def _floor(value: fmpq) -> int:
-    return int(value.p) // int(value.q)
+    return int(value.p // value.q)
 
 
 def _ceiling(value: fmpq) -> int:
-    return -(-int(value.p) // int(value.q))
+    return -_floor(-value)
 
 
-def _integers(lower: Edge | None, upper: Edge | None) -> set[fmpq]:
-    near = [fmpq(n) for n in range(_NEAR + 1)] + list(_ROUND)
-    found = {sign * n for n in near for sign in (1, -1)}
+def _integers(lower: Edge | None, upper: Edge | None) -> Iterator[fmpq]:
+    yield from _INTEGERS
+    yield from (-n for n in _INTEGERS)
     if lower is not None:
-        found |= {_ceiling(lower.at) + n for n in near}
+        first = _ceiling(lower.at)
+        yield from (first + n for n in _INTEGERS)
     if upper is not None:
-        found |= {_floor(upper.at) - n for n in near}
-    return found
+        last = _floor(upper.at)
+        yield from (last - n for n in _INTEGERS)
 
 
-def _reals(lower: Edge | None, upper: Edge | None) -> set[fmpq]:
-    steps = (fmpq(0), *map(fmpq, range(1, _NEAR + 1)), *_STEPS)
-    found = {sign * step for step in steps for sign in (1, -1)}
+def _reals(lower: Edge | None, upper: Edge | None) -> Iterator[fmpq]:
+    yield from _STEPS
+    yield from (-step for step in _STEPS)
     if lower is not None:
-        found |= {lower.at + step for step in steps}
+        yield from (lower.at + step for step in _STEPS)
     if upper is not None:
-        found |= {upper.at - step for step in steps}
+        yield from (upper.at - step for step in _STEPS)
     if lower is not None and upper is not None:
-        found |= {lower.at + share * (upper.at - lower.at) for share in _SHARES}
-    return found
+        yield from (lower.at + share * (upper.at - lower.at) for share in _SHARES)
 
 
 # -- a relation as a condition on its last symbol -------------------------------------------
@@ -150,7 +172,7 @@ def _over(left: _Quotient, right: _Quotient) -> _Quotient:
     return left[0] * right[1], left[1] * right[0]
 
 
-def _irrational(left: _Quotient, _: _Quotient) -> _Quotient:
+def _irrational(*_: _Quotient) -> _Quotient:
     raise _NotRationalError
 
 
@@ -188,25 +210,16 @@ class _Condition:
         used = free_symbols(relation.left, relation.right)
         self.last = max(names.index(name) for name in used)
         self.check = Check(relation, names[: self.last + 1])
-        self._others = [names.index(name) for name in used if name != names[self.last]]
+        self.others = [names.index(name) for name in used if name != names[self.last]]
         self._comparison = relation.comparison
         self._sides = Compiled(
             (relation.left, relation.right), names[: self.last + 1], _QUOTIENTS, _constant
         )
-        self._known: dict[tuple[fmpq, ...], _Restriction | None] = {}
 
     def restriction(self, values: Values) -> _Restriction | None:
         """What is left of the symbol; None where the relation can only be checked."""
         if self._comparison == "!=" or not self.check.sides.rational:
             return None
-        key = tuple(values[i] for i in self._others)
-        if key not in self._known:
-            if len(self._known) > 10_000:
-                self._known.clear()
-            self._known[key] = self._restricted(values)
-        return self._known[key]
-
-    def _restricted(self, values: Values) -> _Restriction | None:
         symbol = fmpq_poly([0, 1]), fmpq_poly([1])
         try:
             (a, b), (c, d) = self._sides([*map(_constant, values), symbol])
@@ -243,8 +256,6 @@ class Points:
     def __init__(self, domain: Domain) -> None:
         self.names = domain.names
         self.complete = False
-        self._more = False
-        self._visits = 0
         self._integer = [variable.integer for variable in domain.variables]
         self._checks = [Check(relation, self.names) for relation in domain.relations]
         general = [check for check in self._checks if free_symbols(*check.terms)]
@@ -254,6 +265,10 @@ class Points:
             [condition for condition in conditions if condition.last == k]
             for k in range(len(self.names))
         ]
+        self._others = [
+            sorted({i for condition in here for i in condition.others}) for here in self._conditions
+        ]
+        self._known: list[dict[tuple[fmpz, ...], Choices]] = [{} for _ in self.names]
 
     def contains(self, values: Values) -> bool:
         """Whether all integrality conditions, bounds and hypotheses certifiably hold."""
@@ -262,7 +277,7 @@ class Points:
 
     def __call__(self, budget: int) -> Iterator[tuple[fmpq, ...]]:
         """At most `budget` points, by cost and then at random."""
-        self.complete, self._visits = True, 0
+        self.complete = True
         if not self._all_hold(self._constant, [fmpq(0)] * len(self.names)):
             return
         by_cost = int(budget * _BY_COST)
@@ -270,28 +285,41 @@ class Points:
         for point in islice(self._by_cost(_VISITS * by_cost), by_cost):
             found += 1
             yield point
-        if self._more:
+        # A budget that is spent cuts the iteration off, wherever it stands.
+        if found == by_cost:
             self.complete = False
         if not self.complete:
-            yield from islice(self._at_random(_VISITS * budget), budget - found)
+            yield from islice(self._at_random(_TRIES * budget), budget - found)
 
     def choices(self, values: Values) -> Choices:
         """The candidates for the variable that comes after `values`."""
         k = len(values)
+        # An fmpq hashes slowly, as Fractions do, its two integers fast.
+        key = tuple([part for i in self._others[k] for part in (values[i].p, values[i].q)])
+        known = self._known[k].get(key)
+        if known is None:
+            if len(self._known[k]) >= _REMEMBERED:
+                self._known[k].clear()
+            known = self._known[k][key] = self._choices(k, values)
+        return known
+
+    def _choices(self, k: int, values: Values) -> Choices:
         lower = upper = roots = None
+        filters = []
         for condition in self._conditions[k]:
             restriction = condition.restriction(values)
             if restriction is None:
+                filters.append(condition.check)
                 continue
             lower = _tighter(lower, restriction.lower, 1)
             upper = _tighter(upper, restriction.upper, -1)
             if restriction.roots is not None:
                 roots = [r for r in restriction.roots if roots is None or r in roots]
         if roots is None:
-            return candidates(self._integer[k], lower, upper)
+            return replace(candidates(self._integer[k], lower, upper), filters=tuple(filters))
         interval = Choices((), True, lower, upper)
         kept = [r for r in roots if _between(r, interval) and not (self._integer[k] and r.q != 1)]
-        return Choices(tuple(sorted(kept, key=size)), True, lower, upper)
+        return Choices(tuple(sorted(kept, key=size)), True, lower, upper, tuple(filters))
 
     def rebuilt(self, values: Values, k: int, value: fmpq) -> tuple[fmpq, ...] | None:
         """The point with `value` at place k, later values kept where they still can be."""
@@ -312,44 +340,35 @@ class Points:
                 return False
         return True
 
-    def _passes(self, values: Values) -> bool:
-        """Whether the conditions that only filter the last of `values` hold."""
-        before = values[:-1]
-        conditions = self._conditions[len(before)]
-        filters = [c.check for c in conditions if c.restriction(before) is None]
-        return self._all_hold(filters, values)
-
     def _by_cost(self, visits: int) -> Iterator[tuple[fmpq, ...]]:
-        for total in count():
-            self._more = False
-            yield from self._spend((), total, visits)
-            if not self._more or self._visits > visits:
-                return
+        """Points by cost, best beginning first; every beginning of a point is seen once.
 
-    def _spend(
-        self, values: tuple[fmpq, ...], rest: int, visits: int
-    ) -> Iterator[tuple[fmpq, ...]]:
-        """The points that begin with `values` and cost `rest` more."""
-        if len(values) == len(self.names):
-            yield values
+        A beginning is followed by itself with its last value replaced by the next candidate,
+        which costs one more, and by itself with the first candidate of the next variable.
+        """
+        if not self.names:
+            yield ()
             return
-        self._visits += 1
-        if self._visits > visits:
-            self._more = True
-            return
-        choices = self.choices(values)
-        if not (choices.closed and self._integer[len(values)]):
-            self.complete = False
-        most = len(choices.values) - 1
-        if most > rest:
-            self._more = True
-        # The last variable takes all that is left, so that a point comes once.
-        last = len(values) == len(self.names) - 1
-        ranks = range(rest if last else 0, min(rest, most) + 1)
-        for rank in ranks:
-            longer = (*values, choices.values[rank])
-            if self._passes(longer):
-                yield from self._spend(longer, rest - rank, visits)
+        order = count(0, -1)
+        waiting: list[tuple[int, int, tuple[fmpq, ...], int]] = [(0, next(order), (), 0)]
+        for _ in range(visits):
+            if not waiting:
+                return
+            cost, _, before, rank = heappop(waiting)
+            choices = self.choices(before)
+            if not (choices.closed and self._integer[len(before)]):
+                self.complete = False
+            if rank >= len(choices.values):
+                continue
+            heappush(waiting, (cost + 1, next(order), before, rank + 1))
+            values = (*before, choices.values[rank])
+            if choices.filters and not self._all_hold(choices.filters, values):
+                continue
+            if len(values) == len(self.names):
+                yield values
+            else:
+                heappush(waiting, (cost, next(order), values, 0))
+        self.complete = False
 
     def _at_random(self, tries: int) -> Iterator[tuple[fmpq, ...]]:
         random = Random(SEED)
@@ -367,7 +386,7 @@ class Points:
             if not choices.values:
                 return None
             values = (*values, _drawn_from(choices, integer, random, shared))
-            if not self._passes(values):
+            if not self._all_hold(choices.filters, values):
                 return None
         return values
 
@@ -391,7 +410,7 @@ def _drawn_from(choices: Choices, integer: bool, random: Random, shared: float |
     return value if _between(value, choices) else random.choice(values)
 
 
-def _anywhere(choices: Choices, random: Random) -> fmpq:
+def _anywhere(choices: Choices, random: Random) -> Number:
     """A number with few digits between the edges, or on the right side of the only one."""
     lower, upper = choices.lower, choices.upper
     share = fmpq(random.randrange(1, 1000), 1000)

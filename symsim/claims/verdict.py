@@ -71,7 +71,7 @@ def combine(evidence: Sequence[Evidence]) -> Verdict:
         reason = f"{proofs[0].engine} proves it, {refutations[0].engine} refutes it"
         return Verdict(Kind.CONFLICT, proofs[0].scope, reason, found, refutations[0].witness)
     if refutations:
-        first = refutations[0]
+        first = min(refutations, key=_witness_size)
         return Verdict(Kind.REFUTED, first.scope, f"by {first.engine}", found, first.witness)
     if proofs:
         engines = ", ".join(dict.fromkeys(e.engine for e in proofs))
@@ -82,3 +82,10 @@ def combine(evidence: Sequence[Evidence]) -> Verdict:
             reason = "; ".join(line for e in matching for line in e.lines[:1])
             return Verdict(kind, matching[0].scope, reason, found)
     return Verdict(Kind.UNDECIDED, "", "no engine applies", found)
+
+
+def _witness_size(evidence: Evidence) -> int:
+    """Readers want the smallest counterexample."""
+    return sum(
+        abs(value.numerator) + value.denominator for value in (evidence.witness or {}).values()
+    )

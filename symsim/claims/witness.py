@@ -14,13 +14,32 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from symsim.arithmetic.undefined import UNDEFINED, Undefined
-from symsim.claims.certified import PRECISIONS, Check, Values, fraction, rational, undefined_part
-from symsim.claims.certified import holds as holds
-from symsim.claims.certified import value as value
+from symsim.claims.certified import (
+    PRECISIONS,
+    Check,
+    Values,
+    fraction,
+    holds,
+    rational,
+    undefined_part,
+    value,
+)
 from symsim.claims.claim import Formula
 from symsim.claims.domain import Domain, Relation
 from symsim.claims.points import Points, size
 from symsim.claims.verdict import Witness
+
+__all__ = [
+    "POINTS",
+    "Failure",
+    "Search",
+    "counterexample",
+    "failure_at",
+    "holds",
+    "inhabitant",
+    "search",
+    "value",
+]
 
 POINTS = 20_000
 """Points at which a claim is evaluated before a search gives up."""
@@ -94,8 +113,7 @@ def search(claim: Formula, budget: int = POINTS) -> Search:
     for values in points(budget):
         answer = check(values, PRECISIONS if undecided < _PATIENCE else PRECISIONS[:1])
         if _fails(answer) and points.contains(values):
-            simplest = _simplified(points, values, lambda v, a=answer: check(v) is a)
-            failure = failure_at(claim, _named(claim.domain, simplest))
+            failure = _simple_failure(claim, points, check, values)
             return Search(failure, looked + 1, decided, False)
         looked += 1
         decided += answer is True
@@ -114,7 +132,13 @@ def failure_at(claim: Formula, point: Mapping[str, Fraction | int]) -> Failure |
     return Failure(named, (_shown(named), what(claim.relation, named)), answer is UNDEFINED)
 
 
-def _fails(answer: bool | None | Undefined) -> bool:
+def _simple_failure(claim: Formula, points: Points, check: Check, values: Values) -> Failure | None:
+    answer = check(values)
+    simplest = _simplified(points, values, lambda simpler: check(simpler) is answer)
+    return failure_at(claim, _named(claim.domain, simplest))
+
+
+def _fails(answer: bool | Undefined | None) -> bool:
     return answer is False or answer is UNDEFINED
 
 
@@ -148,25 +172,31 @@ def _no_value(relation: Relation, point: Witness) -> str:
 
 def _simplified(points: Points, values: Values, fails: Callable[[Values], bool]) -> Values:
     """A failing point from which no single replacement by a simpler value fails too."""
-    tried = 0
-    improved = True
-    while improved and tried < _SIMPLIFYING:
-        improved = False
-        for simpler in _simpler_points(points, values):
-            tried += 1
-            if fails(simpler):
-                values, improved = simpler, True
-                break
+    tries = iter(range(_SIMPLIFYING))
+    unchanged = k = 0
+    while unchanged < len(values):
+        simpler = _first_failing(_simpler_points(points, values, k), fails, tries)
+        values = values if simpler is None else simpler
+        unchanged = unchanged + 1 if simpler is None else 0
+        k = (k + 1) % len(values)
     return values
 
 
-def _simpler_points(points: Points, values: Values) -> Iterator[tuple[fmpq, ...]]:
+def _first_failing(
+    candidates: Iterator[Values], fails: Callable[[Values], bool], tries: Iterator[int]
+) -> Values | None:
+    return next(
+        (simpler for simpler, _ in zip(candidates, tries, strict=False) if fails(simpler)), None
+    )
+
+
+def _simpler_points(points: Points, values: Values, k: int) -> Iterator[Values]:
+    """Points with a simpler value at place k, others as they are where they can be."""
     total = sum(map(size, values))
-    for k, old in enumerate(values):
-        for new in _simpler_values(points, values, k, old):
-            built = points.rebuilt(values, k, new)
-            if built is not None and sum(map(size, built)) < total:
-                yield built
+    for new in _simpler_values(points, values, k, values[k]):
+        built = points.rebuilt(values, k, new)
+        if built is not None and sum(map(size, built)) < total:
+            yield built
 
 
 def _simpler_values(points: Points, values: Values, k: int, old: fmpq) -> Iterator[fmpq]:

@@ -9,20 +9,23 @@ from typing import NoReturn
 
 import symsim
 from symsim.arithmetic import NumberError, UndecidableError
-from symsim.cli import listing, run
-from symsim.cli.main import EXIT_ENVIRONMENT, EXIT_UNDECIDED, EXIT_USAGE
+from symsim.claims.library import LoadError
+from symsim.cli import check, exit_codes, listing, report, run, show
 from symsim.cli.output import OutputError
+from symsim.cli.selection import SelectionError
 from symsim.model import ModelError
 from symsim.simulation import InputError, OptionError, ResourceError
 
 _EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
-    (UndecidableError, EXIT_UNDECIDED),
-    (ResourceError, EXIT_UNDECIDED),
-    (InputError, EXIT_USAGE),
-    (OptionError, EXIT_USAGE),
-    (ModelError, EXIT_USAGE),
-    (NumberError, EXIT_USAGE),
-    (OutputError, EXIT_ENVIRONMENT),
+    (UndecidableError, exit_codes.UNDECIDED),
+    (ResourceError, exit_codes.UNDECIDED),
+    (InputError, exit_codes.USAGE),
+    (OptionError, exit_codes.USAGE),
+    (ModelError, exit_codes.USAGE),
+    (NumberError, exit_codes.USAGE),
+    (LoadError, exit_codes.USAGE),
+    (SelectionError, exit_codes.USAGE),
+    (OutputError, exit_codes.ENVIRONMENT),
 )
 """The first that fits counts."""
 
@@ -33,7 +36,9 @@ class Parser(argparse.ArgumentParser):
     """Says what is wrong with the command line in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USAGE, f"symsim: {' '.join(message.split())} (see {self.prog} --help)\n")
+        self.exit(
+            exit_codes.USAGE, f"symsim: {' '.join(message.split())} (see {self.prog} --help)\n"
+        )
 
 
 def parser() -> Parser:
@@ -41,7 +46,7 @@ def parser() -> Parser:
     main_parser = Parser(prog="symsim", description=symsim.__doc__, allow_abbrev=False)
     main_parser.add_argument("--version", action="version", version=f"symsim {symsim.__version__}")
     commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (run, listing):
+    for command in (run, check, show, report, listing):
         command.add_to(commands)
     return main_parser
 

@@ -1,9 +1,4 @@
-"""The command `symsim`.
-
-Exit codes: 0 all as expected; 1 a result differs from dense attention or is not finite;
-2 usage or malformed input; 3 environment; 4 undecided, or a resource limit; 130 interrupted;
-141 whoever read the output closed it.
-"""
+"""The command `symsim`: what no subcommand can handle, from Ctrl-C to a closed pipe."""
 
 from __future__ import annotations
 
@@ -13,8 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-EXIT_USAGE, EXIT_ENVIRONMENT, EXIT_UNDECIDED = 2, 3, 4
-EXIT_INTERRUPTED, EXIT_PIPE = 130, 141
+from symsim.cli import exit_codes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,15 +22,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except KeyboardInterrupt:
-        return _fail("interrupted", EXIT_INTERRUPTED)
+        return _fail("interrupted", exit_codes.INTERRUPTED)
     except BrokenPipeError:
         _discard_output()
-        return EXIT_PIPE
+        return exit_codes.PIPE_CLOSED
     except MemoryError:
-        return _fail("out of memory", EXIT_UNDECIDED)
+        return _fail("out of memory", exit_codes.UNDECIDED)
     except OSError as error:
         _discard_output()
-        return _fail(f"standard output: {error.strerror}", EXIT_ENVIRONMENT)
+        return _fail(f"standard output: {error.strerror}", exit_codes.ENVIRONMENT)
     return code
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from symsim.simulation import InputError
@@ -44,6 +45,19 @@ def console(*, stderr: bool = False) -> Console:
 def print_line(out: Console, line: str) -> None:
     """One line as it is, which a terminal may wrap."""
     out.print(Text(line), soft_wrap=True)
+
+
+def progress_bar() -> Progress:
+    """A bar on standard error, on a terminal only."""
+    terminal = console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=terminal,
+        transient=True,
+        disable=not terminal.is_terminal,
+    )
 
 
 def check_destination(destination: str) -> None:

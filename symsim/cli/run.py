@@ -9,11 +9,11 @@ from time import perf_counter
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 from rich.table import Table
 
 from symsim.arithmetic import Arithmetic, Evidence, arithmetic
-from symsim.cli.output import check_destination, console, print_line, write
+from symsim.cli.output import check_destination, console, print_line, progress_bar, write
 from symsim.simulation import (
     HeadData,
     OptionError,
@@ -84,7 +84,7 @@ def execute(arguments: argparse.Namespace) -> int:
         check_destination(arguments.json)
     heads = _heads(arguments, options, arithmetics)
     records, simulations = [], []
-    with _progress() as progress:
+    with progress_bar() as progress:
         for numbers in arithmetics:
             for head in heads:
                 simulation, seconds = _simulate(head, options, numbers, progress)
@@ -164,19 +164,6 @@ def _pair(text: str) -> tuple[int, int]:
     if length < 1 or dimension < 1:
         raise OptionError(f"--random {excerpt(text)}: expected N,d, two integers of at least 1")
     return length, dimension
-
-
-def _progress() -> Progress:
-    """A bar on standard error, on a terminal only."""
-    terminal = console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=terminal,
-        transient=True,
-        disable=not terminal.is_terminal,
-    )
 
 
 def _simulate(

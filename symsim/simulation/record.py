@@ -29,9 +29,9 @@ def schema() -> dict[str, Any]:
     return loaded
 
 
-def versions() -> dict[str, str]:
-    """Versions of Python, of this package and of every engine."""
-    engines = {name: version(name) for name in _ENGINES}
+def versions(*more: str) -> dict[str, str]:
+    """Versions of Python, of this package, of every engine and of `more` distributions."""
+    engines = {name: version(name) for name in (*_ENGINES, *more)}
     return {"python": platform.python_version(), "symsim": symsim.__version__} | engines
 
 

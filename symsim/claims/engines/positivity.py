@@ -28,6 +28,7 @@ PLANS = 200
 """Selections of relations that are tried on a claim before it is left undecided."""
 
 _LARGEST_FACTORED = 200
+_HIGHEST_FACTORED = 30
 _MOST_DEVIATIONS = 3
 
 
@@ -93,6 +94,8 @@ class Signs:
     def _by_factors(self, polynomial: Polynomial, strict: bool) -> bool:
         """As a product: even powers are ≥ 0, the other factors have signs of their own."""
         if len(polynomial) > _LARGEST_FACTORED or polynomial.is_zero():
+            return False
+        if max(polynomial.degrees()) > _HIGHEST_FACTORED:
             return False
         content, factors = polynomial.factor()
         sign = 1 if content > 0 else -1
@@ -254,9 +257,9 @@ class Parameters:
             return
         (name, relations), *rest = selection
         for value in self._values(name, relations, case.columns):
-            line = f"{name} = {excerpt(value[()])}"
             columns = {**case.columns, name: value}
-            yield from self._cases(tuple(rest), Case(columns, (*case.lines, line)))
+            lines = (*case.lines, f"{name} = {excerpt(value[()])}") if relations else case.lines
+            yield from self._cases(tuple(rest), Case(columns, lines))
 
     def value(self, term: Term, columns: Mapping[str, Array]) -> Quotient:
         """`term` in lowest terms; UnfitError where it divides by zero identically."""
@@ -319,7 +322,7 @@ class Parameters:
         given = self.value(relation.right - relation.left, {**columns, name: unknown})
         generators = self.numbers.generators
         slope = given.num.derivative(index)
-        rest = given.num - slope * unknown[()].num
+        rest = given.num - slope * generators.product([(index, 1)])
         for part in (slope, rest, given.den):
             if any(_depends(self.numbers, k, index) for k in generators.support(part)):
                 raise UnfitError(f"{relation} is not linear in {name}")
@@ -328,9 +331,7 @@ class Parameters:
             raise UnfitError(f"{relation}: the coefficient of {name} has no clear sign")
         value = Quotient(generators, -rest, slope, opaque=given.opaque, reduced=False)
         value.reduce()
-        return _Bound(
-            0 if relation.comparison == "=" else side, value, relation.comparison == "<="
-        )
+        return _Bound(0 if relation.comparison == "=" else side, value, relation.comparison == "<=")
 
 
 def _array(value: Quotient) -> Array:

@@ -30,12 +30,13 @@ Solver = Callable[[], Session]
 class Outcome:
     """The answer to "can the formula fail?" and, where it can, values that may show it.
 
-    candidate: values of the symbols after "sat", None where one of them is not rational or an
-    exponential stands as an unknown. generators: those exponentials.
+    candidate: rational values of the symbols after "sat", or None and the reason for it.
+    generators: the exponentials that stand as positive unknowns.
     """
 
     answer: Answer
     candidate: Witness | None
+    no_candidate: str
     generators: tuple[str, ...]
 
 
@@ -72,10 +73,10 @@ def _ask(
         translation.require(clause)
     translation.refute(claim.relation)
     answer = session.check()
-    candidate = None
+    candidate, why = None, "an exponential or a logarithm is an unknown in it"
     if answer.status == "sat" and translation.exact:
-        candidate = _candidate(session, translation, claim.domain)
-    return Outcome(answer, candidate, translation.generators)
+        candidate, why = _candidate(session, translation, claim.domain), "it is not rational"
+    return Outcome(answer, candidate, why, translation.generators)
 
 
 def _candidate(session: Session, translation: Translation, domain: Domain) -> Witness | None:
@@ -124,7 +125,8 @@ class _SMTEngine:
             at = ", ".join(f"{name} = {value}" for name, value in point.items()) or "once"
             line = f"{claim.relation} fails at {at}"
             return Evidence(self.name, Kind.REFUTED, at, (line,), point)
-        why = "exponentials are unknowns" if outcome.generators else "not an exact counterexample"
+        unconfirmed = "exact evaluation does not confirm it, a divisor may be 0 there"
+        why = outcome.no_candidate if point is None else unconfirmed
         line = f"candidate of {self.name} not certified: {why}"
         return Evidence(self.name, Kind.UNDECIDED, "", (line,))
 

@@ -15,10 +15,10 @@ import z3
 
 from symsim.claims.domain import Comparison
 
-TIME_LIMIT = 10.0
+TIME_LIMIT = 6.0
 """Seconds after which a query is given up, whatever its resources: a backstop."""
 
-Z3_RESOURCES = 4_000_000
+Z3_RESOURCES = 10_000_000
 """z3's resource units for one query, a few seconds: the same query always ends alike."""
 
 CVC5_RESOURCES = 400_000
@@ -137,7 +137,9 @@ class Z3Session:
             return Answer("unsat")
         if result == z3.sat:
             return Answer("sat")
-        return Answer("unknown", self._solver.reason_unknown())
+        reason = self._solver.reason_unknown()
+        # z3 says "canceled" where its resource limit ends a query.
+        return Answer("unknown", "resource limit" if reason == "canceled" else reason)
 
     def value(self, variable: Expression) -> Fraction | None:
         found = self._solver.model().eval(variable, model_completion=True)
@@ -209,7 +211,7 @@ class Cvc5Session:
 
     def check(self) -> Answer:
         # The narrowest logic chooses the procedure: coverings for reals, lemmas for integers.
-        numbers = {(True,): "I", (False,): "R"}.get(tuple(self._sorts), "IR")
+        numbers = "".join("I" if integer else "R" for integer in sorted(self._sorts, reverse=True))
         self._solver.setLogic(f"QF_N{numbers}A")
         for assertion in self._assertions:
             self._solver.assertFormula(assertion)

@@ -60,23 +60,25 @@ class Translation:
         self._signs = _Signs(domain, self._polynomials)
         self._values: dict[Term, Value] = {}
         self._generators: dict[tuple[Monomial, bool], Value] = {}
+        self._independent: dict[str, None] = {}
         asked = [side for r in relations for side in (r.left, r.right)]
         asked += [side for r in relations if _has_logarithm(r) for side in [_exponential(r).left]]
         exponents = [n.args[0] for n in postorder(tuple(asked)) if n.kind is Kind.EXP]
         self._units = units(map(self._polynomials.of, exponents))
         for variable in domain.variables:
+            _check_width(variable.symbol)
             expression = session.variable(variable.name, integer=variable.integer)
             self._values[variable.symbol] = Value(expression, variable.integer)
 
     @property
     def exact(self) -> bool:
-        """Whether values of the unknowns are values of the symbols: no exponentials so far."""
+        """Whether no exponential or logarithm occurred, so that a model may be a counterexample."""
         return not self._generators and not any(t.kind is Kind.LOG for t in self._values)
 
     @property
     def generators(self) -> tuple[str, ...]:
-        """The exponentials that stand as unknowns."""
-        return tuple(self._exponential_text(m) for m, inverse in self._generators if not inverse)
+        """The exponentials that stand as positive unknowns."""
+        return tuple(self._independent)
 
     def unknown(self, symbol: Term) -> Expression:
         """The solver's unknown for a symbol of the domain."""
@@ -108,8 +110,7 @@ class Translation:
         return self._values[term]
 
     def _node(self, node: Term) -> Value:
-        if node.width != 1:
-            raise NotApplicableError(f"{node!r} has {node.width} columns")
+        _check_width(node)
         if node.kind is Kind.EXP:
             return self._exponential_of(self._polynomials.of(node.args[0]))
         if node.kind is Kind.LOG:
@@ -166,28 +167,46 @@ class Translation:
         return self._real(product)
 
     def _generator(self, monomial: Monomial, *, inverse: bool) -> Value:
-        """exp(unit · monomial), or its inverse, as an unknown with what is known of it."""
+        """exp(unit · monomial), or its inverse, as a positive number and what is known of it."""
         key = (monomial, inverse)
         if key not in self._generators:
-            text = self._exponential_text(monomial)
-            self._generators[key] = made = self._unknown(f"1/{text}" if inverse else text)
-            self._require(made, ">", Fraction(0))
-            if inverse:
-                product = self._product(self._generator(monomial, inverse=False), made)
-                self._require(product, "=", Fraction(1))
-            else:
-                self._describe(monomial, made)
+            made = self._inverse(monomial) if inverse else self._direct(monomial)
+            self._generators[key] = made
         return self._generators[key]
 
-    def _describe(self, monomial: Monomial, generator: Value) -> None:
-        sign = self._signs.of(monomial)
-        if sign is not None:
-            self._require(generator, ">" if sign else ">=", Fraction(1))
+    def _inverse(self, monomial: Monomial) -> Value:
+        made = self._positive(f"1/{self._exponential_text(monomial)}")
+        product = self._product(self._generator(monomial, inverse=False), made)
+        self._require(product, "=", Fraction(1))
+        return made
+
+    def _direct(self, monomial: Monomial) -> Value:
         logarithm = self._polynomials.logarithm(monomial)
         if logarithm is not None:
-            unit, value = self._units[monomial], self._value(logarithm.args[0])
-            left, right = self._power(generator, unit.denominator), self._power(value, unit.numerator)
-            self._require_of(logarithm, value, "<=", self._compared(left, "=", right))
+            return self._exponential_of_logarithm(logarithm, monomial)
+        text = self._exponential_text(monomial)
+        made = self._positive(text)
+        self._independent[text] = None
+        sign = self._signs.of(monomial)
+        if sign is not None:
+            self._require(made, ">" if sign else ">=", Fraction(1))
+        return made
+
+    def _exponential_of_logarithm(self, logarithm: Term, monomial: Monomial) -> Value:
+        """exp(u·log(t)) for the unit u = a/b: g with g^b = t^a."""
+        value, unit = self._real(self._value(logarithm.args[0])), self._units[monomial]
+        if logarithm in self._defined and unit == 1:
+            self._require(value, ">", Fraction(0))
+            return value
+        made = self._positive(self._exponential_text(monomial))
+        left, right = self._power(made, unit.denominator), self._power(value, unit.numerator)
+        self._require_of(logarithm, value, "<=", self._compared(left, "=", right))
+        return made
+
+    def _positive(self, name: str) -> Value:
+        made = self._unknown(name)
+        self._require(made, ">", Fraction(0))
+        return made
 
     def _exponential_text(self, monomial: Monomial) -> str:
         unit = self._units[monomial]
@@ -247,6 +266,11 @@ class Translation:
 
     def _require(self, value: Value, sign: str, bound: Fraction) -> None:
         self._session.require(self._compared(value, sign, self._number(bound)))
+
+
+def _check_width(node: Term) -> None:
+    if node.width != 1:
+        raise NotApplicableError(f"{node!r} has {node.width} columns")
 
 
 def definedness(node: Term) -> Relation | None:

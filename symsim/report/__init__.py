@@ -1,0 +1,1 @@
+"""Reports: checked documents in words, as JSON records, JUnit and Markdown."""
