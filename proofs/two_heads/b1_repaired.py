@@ -8,6 +8,7 @@ from symsim.claims import (
     Count,
     Counterexample,
     Execution,
+    Mistake,
     Statement,
     Step,
     at_most,
@@ -44,6 +45,39 @@ merged = domain(
 )
 bound_on_blocks = inequality(at_most(T * M, 2 * N), cut)
 
+mistakes = (
+    Mistake(
+        "indicator of real keys one long",
+        "b1_quadratic_calls",
+        "indicator(token, keys)",
+        "indicator(token, keys + 1)",
+    ),
+    Mistake(
+        "indicator of the synthetic token one long",
+        "b1_quadratic_calls",
+        "token.in_range(n - 1, n)",
+        "token.in_range(n - 2, n)",
+    ),
+    Mistake(
+        "query and key sides exchanged",
+        "b1_quadratic_calls",
+        'query, key = {"logit": given.query}, {"logit": given.key}',
+        'query, key = {"logit": given.key}, {"logit": given.query}',
+    ),
+    Mistake(
+        "last block dropped",
+        "b1_quadratic_calls",
+        "for u, keys in enumerate(parts):",
+        "for u, keys in enumerate(parts[:-1] or parts):",
+    ),
+    Mistake(
+        "A.2's factor one too large for states",
+        "a2_sum_of_tokens",
+        "{name: tokens * summand",
+        "{name: (tokens + (tokens == 2)) * summand",
+    ),
+)
+
 B1_REPAIRED = Statement(
     id="B.1-repaired",
     title="one head by quadratically many calls, repaired",
@@ -68,7 +102,9 @@ B1_REPAIRED = Statement(
         Step(
             "B.1R.equals",
             "The simulation is dense attention: dual readout, merge by A.2.",
-            Execution("repaired B.1", repaired(), head_inputs, dense_head, uneven),
+            Execution(
+                "repaired B.1", repaired(), head_inputs, dense_head, uneven, mistakes=mistakes
+            ),
             role="repaired",
             repairs="B.1.4",
             finding="G01",

@@ -8,7 +8,6 @@ from symsim.arithmetic import Arithmetic, Array
 from symsim.claims import Size
 from symsim.constructions import (
     from_qkv,
-    quadratic_calls,
     quadratic_calls_as_printed,
     sum_of_tokens,
 )
@@ -153,6 +152,9 @@ def repaired(**options: str):
     """Plans of repaired B.1 with the given readout and aggregation."""
 
     def plan(size: Size) -> Plan:
+        # Imported now, as a deliberate mistake replaces the constructions.
+        from symsim.constructions.b1_quadratic_calls import quadratic_calls  # noqa: PLC0415
+
         n, m, d = (size.values[name] for name in ("N", "M", "d"))
         return quadratic_calls(from_qkv(n, d), m, **options)
 

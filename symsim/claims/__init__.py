@@ -25,6 +25,7 @@ from symsim.claims.domain import less as less
 from symsim.claims.domain import positive as positive
 from symsim.claims.domain import real as real
 from symsim.claims.domain import symbols as symbols
+from symsim.claims.mistakes import Mistake as Mistake
 from symsim.claims.statement import Document as Document
 from symsim.claims.statement import Finding as Finding
 from symsim.claims.statement import Objection as Objection

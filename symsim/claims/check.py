@@ -123,7 +123,7 @@ def result_of(step: Step) -> StepResult:
     """Decide a step's claim and its mutants."""
     start = perf_counter()
     verdict = decide(step.claim)
-    mutants = mutate(step.claim, verdict, step.survivors)
+    mutants = mutate(step.claim, verdict, step.survivors, decide)
     return StepResult(step.name, verdict, step.expect, mutants, perf_counter() - start)
 
 

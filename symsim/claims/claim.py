@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from symsim.arithmetic import Arithmetic, Array
 from symsim.claims.domain import Domain, Relation, Variable, equal
+from symsim.claims.mistakes import Mistake
 from symsim.model import Plan
 from symsim.terms import Number, Term
 
@@ -89,6 +90,8 @@ class Execution:
     plan: makes the plan of a size; inputs: input names and shapes of a size, parameters
     W_Q, W_K, W_V included; reference: the right answer from the inputs in an arithmetic.
     Symbolic runs use fresh symbols as inputs; others small integers drawn from one root seed.
+    mistakes: changes of a construction that the same execution must refute; `plan` has to
+    import the construction when it is called.
     """
 
     what: str
@@ -97,6 +100,7 @@ class Execution:
     reference: Callable[[Arithmetic, Mapping[str, Array]], Array]
     sizes: tuple[Size, ...]
     arithmetics: tuple[str, ...] = ("symbolic", "exact")
+    mistakes: tuple[Mistake, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.what}, executed in {', '.join(self.arithmetics)}"

@@ -324,10 +324,12 @@ def _tightened(claim: Formula) -> Iterator[tuple[str, Relation]]:
     right = relation.right
     samples = list(Points(on)(_SAMPLES))
     if _integers_only(relation, on):
-        yield "right - 1", replace(relation, right=right - 1)
-    scaled = [(f"right · {f}", replace(relation, right=f * right)) for f in _factors()]
+        yield "right - 1", replace(relation, right=_shifted(right, -1))
+    scaled = [(f"right · {f}", replace(relation, right=_scaled(right, f))) for f in _factors()]
     tighter = [(what, new) for what, new in scaled if _tightens(relation, new, on, samples)]
-    shifted = [(f"right - {shift}", replace(relation, right=right - shift)) for shift in _SHIFTS]
+    shifted = [
+        (f"right - {shift}", replace(relation, right=_shifted(right, -shift))) for shift in _SHIFTS
+    ]
     yield from tighter or shifted
     for side in ("left", "right"):
         for what, new in _other_constants(_side(relation, side), _integers_only(relation, on)):
@@ -423,8 +425,15 @@ def _of_bounds(variable: Variable) -> Iterator[tuple[Change, str, Variable]]:
             yield "limit", f"{text} → {wider.bounds[-1]}", wider
 
 
-def _shifted(term: Term, by: int) -> Term:
+def _shifted(term: Term, by: Fraction | int) -> Term:
     """term + by, a constant as one constant."""
     if isinstance(term.payload, Fraction):
         return constant(term.payload + by)
     return term + by if by > 0 else term - -by
+
+
+def _scaled(term: Term, factor: Fraction) -> Term:
+    """factor · term, a constant as one constant."""
+    if isinstance(term.payload, Fraction):
+        return constant(factor * term.payload)
+    return factor * term

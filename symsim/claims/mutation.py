@@ -1,12 +1,21 @@
-"""Mutants of a step's claim: near misses that the engines must refute."""
+"""Mutants of a step's claim: near misses that its engines must refute."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
-from symsim.claims.claim import Claim
-from symsim.claims.verdict import Verdict
+from symsim.claims.claim import Claim, Count, Execution, Formula, Partition
+from symsim.claims.domain import Relation
+from symsim.claims.execute import count, execute
+from symsim.claims.mistakes import mistaken
+from symsim.claims.mutants import judge, select
+from symsim.claims.verdict import Kind, Verdict
+from symsim.terms import Kind as TermKind
+from symsim.terms import Term, constant, postorder
+
+Decide = Callable[[Claim], Verdict]
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,86 @@ class MutantReport:
     unexplained: tuple[str, ...] = ()
 
 
-def mutate(claim: Claim, verdict: Verdict, explained: Mapping[str, str]) -> MutantReport:
-    """Mutate a proved formula and judge every mutant."""
-    return MutantReport()
+def mutate(
+    claim: Claim, verdict: Verdict, explained: Mapping[str, str], decide: Decide
+) -> MutantReport:
+    """Mutate a proved claim and judge every mutant; nothing to mutate in the other kinds."""
+    if verdict.kind is not Kind.PROVED:
+        return MutantReport()
+    fates = list(_fates(claim, decide))
+    killed = [what for what, fate in fates if fate == "killed"]
+    alive = [what for what, fate in fates if fate == "alive"]
+    survivors = [
+        f"{what}: {fate}" + (f" ({explained[what]})" if what in explained else "")
+        for what, fate in fates
+        if fate != "killed"
+    ]
+    return MutantReport(
+        len(killed),
+        len(fates),
+        tuple(survivors),
+        tuple(what for what in alive if what not in explained),
+    )
+
+
+def _fates(claim: Claim, decide: Decide) -> Iterator[tuple[str, str]]:
+    """What was changed, and what became of it."""
+    match claim:
+        case Formula():
+            for mutant in select(claim).mutants:
+                yield mutant.description, judge(mutant, decide)
+        case Partition():
+            for what, changed in _partitions(claim):
+                yield what, _killed(decide(changed))
+        case Count():
+            for what, term in _shifted_constants(claim.closed_form):
+                evidence = count(replace(claim, closed_form=term))
+                yield what, "killed" if evidence.kind is Kind.REFUTED else "alive"
+        case Execution():
+            for mistake in claim.mistakes:
+                with mistaken(mistake):
+                    found = {evidence.kind for evidence in execute(claim)}
+                yield mistake.what, "killed" if Kind.REFUTED in found else "alive"
+        case _:
+            return
+
+
+def _killed(verdict: Verdict) -> str:
+    if verdict.kind is Kind.REFUTED:
+        return "killed"
+    return "equivalent" if verdict.kind is Kind.PROVED else "alive"
+
+
+def _partitions(claim: Partition) -> Iterator[tuple[str, Partition]]:
+    """Each relation of a cell with its left or right side off by one, or dropped."""
+    for place, relation in enumerate(claim.member):
+        for what, changed in (
+            ("left side + 1", Relation(relation.left + 1, relation.comparison, relation.right)),
+            ("right side + 1", Relation(relation.left, relation.comparison, relation.right + 1)),
+        ):
+            member = (*claim.member[:place], changed, *claim.member[place + 1 :])
+            yield f"{relation}: {what}", replace(claim, member=member)
+        without = (*claim.member[:place], *claim.member[place + 1 :])
+        yield f"{relation}: dropped", replace(claim, member=without)
+
+
+def _shifted_constants(term: Term) -> Iterator[tuple[str, Term]]:
+    """The term plus and minus one, doubled, and with each of its constants off by one."""
+    yield "closed form + 1", term + 1
+    yield "closed form - 1", term - 1
+    for node in postorder((term,)):
+        if node.kind is TermKind.CONSTANT and isinstance(node.payload, Fraction):
+            for by in (1, -1):
+                yield f"{node.payload} → {node.payload + by}", _with(term, node, node.payload + by)
+
+
+def _with(term: Term, old: Term, value: Fraction) -> Term:
+    """The term with the constant `old` replaced everywhere."""
+    rebuilt: dict[Term, Term] = {}
+    for node in postorder((term,)):
+        if node is old:
+            rebuilt[node] = constant(value)
+        else:
+            args = tuple(rebuilt[arg] for arg in node.args)
+            rebuilt[node] = Term(node.kind, args, node.payload, node.width)
+    return rebuilt[term]

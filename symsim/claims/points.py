@@ -1,9 +1,8 @@
 """Rational points of a domain, simple ones first.
 
-A variable takes its values from a list of candidates between its bounds, smallest numerator
-plus denominator first; the cost of a point is the sum of the places of its values in these
-lists. Points come by cost, then, where points are left in the budget, at random from the same
-lists (which reach powers of two and ten) and from between the bounds.
+Each variable has a list of candidates (`candidates`); the cost of a point is the sum of the
+places of its values in these lists. Points come by cost, then, where points are left in the
+budget, at random: large values too, and numbers from between the bounds.
 
 The relations of a domain are used, each for its last symbol: an equation gives that symbol's
 rational values, an inequality linear in it gives a bound; any other one filters.
@@ -11,24 +10,25 @@ rational values, an inequality linear in it gives a bound; any other one filters
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 from heapq import heappop, heappush
-from itertools import count, groupby, islice
-from math import gcd
+from itertools import count, islice
 from random import Random
-from typing import NamedTuple
 
 from flint import fmpq, fmpq_poly, fmpz
 
-from symsim.claims.certified import Check, Compiled, Number, Operation, Values, rational
+from symsim.claims.candidates import Choices, Edge, tighter
+from symsim.claims.certified import PRECISIONS, Check, Compiled, Operation, Values, rational
 from symsim.claims.domain import Domain, Relation, free_symbols
 from symsim.terms import Kind
 
 SEED = 20250614
 """Of the points that are drawn at random."""
+
+PATIENCE = 200
+"""Evaluations left undecided after which only the lowest precision is tried."""
 
 _BY_COST = Fraction(7, 10)
 """Share of a budget that is spent by cost, the rest at random."""
@@ -41,119 +41,6 @@ _TRIES = 2
 
 _REMEMBERED = 20_000
 """Lists of candidates that are kept for each variable."""
-
-_LONGEST_LIST = 400
-"""Integers between two bounds that are all listed."""
-
-_NEAR = 12
-"""Integers listed in each direction from 0 and from a bound."""
-
-_SMALL_FRACTIONS = tuple(
-    fmpq(p, n - p) for n in range(3, 8) for p in range(1, n) if gcd(p, n - p) == 1
-)
-_ROUND = tuple(
-    sorted(
-        {fmpq(2) ** k for k in (*range(4, 11), 16, 20, 24, 30, 40, 53, 54, 64)}
-        | {fmpq(10) ** k for k in (2, 3, 4, 5, 6, 9, 12, 18)}
-    )
-)
-_SHARES = tuple(fmpq(p, q) for q in (2, 4, 10, 100, 1000) for p in (1, q - 1))
-_INTEGERS = (*map(fmpq, range(_NEAR + 1)), *_ROUND)
-_STEPS = (*_INTEGERS, *_SMALL_FRACTIONS, *(1 / value for value in _ROUND))
-
-
-class Edge(NamedTuple):
-    """An end of an interval; an open one does not belong to it."""
-
-    at: fmpq
-    open: bool
-
-
-@dataclass(frozen=True)
-class Choices:
-    """The candidates for a variable; where `closed`, no other rational number satisfies.
-
-    filters: the conditions that a candidate has yet to meet.
-    """
-
-    values: tuple[fmpq, ...]
-    closed: bool
-    lower: Edge | None = None
-    upper: Edge | None = None
-    filters: tuple[Check, ...] = ()
-
-    def allows(self, value: fmpq) -> bool:
-        """Whether a value is one of the candidates or may stand beside them."""
-        return value in self.values or (not self.closed and _between(value, self))
-
-
-def size(value: fmpq) -> int:
-    """What a number costs to read: twice |numerator| + denominator - 1, and 1 for a sign."""
-    return 2 * (abs(int(value.p)) + int(value.q) - 1) + (value < 0)
-
-
-def _between(value: fmpq, interval: Choices) -> bool:
-    lower, upper = interval.lower, interval.upper
-    above = lower is None or value > lower.at or (value == lower.at and not lower.open)
-    below = upper is None or value < upper.at or (value == upper.at and not upper.open)
-    return above and below
-
-
-# -- candidates -----------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=20_000)
-def candidates(integer: bool, lower: Edge | None, upper: Edge | None) -> Choices:
-    """Values between the edges, simple ones first; all integers where there are few."""
-    interval = Choices((), False, lower, upper)
-    if integer and lower is not None and upper is not None:
-        first, last = _ceiling(lower.at), _floor(upper.at)
-        if last - first < _LONGEST_LIST:
-            return _listed(map(fmpq, range(first, last + 1)), True, interval)
-    found = _integers(lower, upper) if integer else _reals(lower, upper)
-    return _listed(found, False, interval)
-
-
-def _listed(values: Iterable[fmpq], closed: bool, interval: Choices) -> Choices:
-    inside = [value for value in values if _between(value, interval)]
-    inside.sort(key=_order)
-    # Equal values are neighbours now; a set would spend more time on their hashes.
-    distinct = tuple(next(group) for _, group in groupby(inside))
-    return Choices(distinct, closed, interval.lower, interval.upper)
-
-
-def _order(value: fmpq) -> tuple[int, int]:
-    return size(value), int(value.q)
-
-
-def _floor(value: fmpq) -> int:
-    return int(value.p // value.q)
-
-
-def _ceiling(value: fmpq) -> int:
-    return -_floor(-value)
-
-
-def _integers(lower: Edge | None, upper: Edge | None) -> Iterator[fmpq]:
-    yield from _INTEGERS
-    yield from (-n for n in _INTEGERS)
-    if lower is not None:
-        first = _ceiling(lower.at)
-        yield from (first + n for n in _INTEGERS)
-    if upper is not None:
-        last = _floor(upper.at)
-        yield from (last - n for n in _INTEGERS)
-
-
-def _reals(lower: Edge | None, upper: Edge | None) -> Iterator[fmpq]:
-    yield from _STEPS
-    yield from (-step for step in _STEPS)
-    if lower is not None:
-        yield from (lower.at + step for step in _STEPS)
-    if upper is not None:
-        yield from (upper.at - step for step in _STEPS)
-    if lower is not None and upper is not None:
-        yield from (lower.at + share * (upper.at - lower.at) for share in _SHARES)
 
 
 # -- a relation as a condition on its last symbol -------------------------------------------
@@ -226,8 +113,10 @@ class _Condition:
         except _NotRationalError:
             return None
         numerator, denominator = a * d - c * b, b * d
+        if not numerator and denominator.degree() == 0:
+            return _Restriction(roots=() if self._comparison == "<" else None)
         if not numerator:
-            return _Restriction() if denominator.degree() == 0 else None
+            return None
         if self._comparison == "=":
             return _Restriction(roots=_rational_roots(numerator))
         if denominator.degree() != 0 or numerator.degree() != 1:
@@ -256,6 +145,7 @@ class Points:
     def __init__(self, domain: Domain) -> None:
         self.names = domain.names
         self.complete = False
+        self._undecided = 0
         self._integer = [variable.integer for variable in domain.variables]
         self._checks = [Check(relation, self.names) for relation in domain.relations]
         general = [check for check in self._checks if free_symbols(*check.terms)]
@@ -277,7 +167,7 @@ class Points:
 
     def __call__(self, budget: int) -> Iterator[tuple[fmpq, ...]]:
         """At most `budget` points, by cost and then at random."""
-        self.complete = True
+        self.complete, self._undecided = True, 0
         if not self._all_hold(self._constant, [fmpq(0)] * len(self.names)):
             return
         by_cost = int(budget * _BY_COST)
@@ -311,15 +201,13 @@ class Points:
             if restriction is None:
                 filters.append(condition.check)
                 continue
-            lower = _tighter(lower, restriction.lower, 1)
-            upper = _tighter(upper, restriction.upper, -1)
+            lower = tighter(lower, restriction.lower, 1)
+            upper = tighter(upper, restriction.upper, -1)
             if restriction.roots is not None:
                 roots = [r for r in restriction.roots if roots is None or r in roots]
-        if roots is None:
-            return replace(candidates(self._integer[k], lower, upper), filters=tuple(filters))
-        interval = Choices((), True, lower, upper)
-        kept = [r for r in roots if _between(r, interval) and not (self._integer[k] and r.q != 1)]
-        return Choices(tuple(sorted(kept, key=size)), True, lower, upper, tuple(filters))
+        given = None if roots is None else tuple(roots)
+        dependent = bool(self._others[k])
+        return Choices(self._integer[k], lower, upper, given, dependent, tuple(filters))
 
     def rebuilt(self, values: Values, k: int, value: fmpq) -> tuple[fmpq, ...] | None:
         """The point with `value` at place k, later values kept where they still can be."""
@@ -333,9 +221,11 @@ class Points:
 
     def _all_hold(self, checks: Sequence[Check], values: Values) -> bool:
         for check in checks:
-            answer = check(values)
+            patient = self._undecided < PATIENCE
+            answer = check(values, PRECISIONS if patient else PRECISIONS[:1])
             if answer is not True:
                 if answer is not False:
+                    self._undecided += 1
                     self.complete = False
                 return False
         return True
@@ -381,42 +271,12 @@ class Points:
         """A point whose values are large or small together in one draw of four."""
         shared = random.random() if random.random() < 0.25 else None
         values: tuple[fmpq, ...] = ()
-        for integer in self._integer:
+        for _ in self._integer:
             choices = self.choices(values)
-            if not choices.values:
+            value = choices.drawn(random, shared)
+            if value is None:
                 return None
-            values = (*values, _drawn_from(choices, integer, random, shared))
+            values = (*values, value)
             if not self._all_hold(choices.filters, values):
                 return None
         return values
-
-
-def _tighter(one: Edge | None, other: Edge | None, sign: int) -> Edge | None:
-    """The tighter of two lower (sign 1) or upper (sign -1) edges."""
-    if one is None or other is None:
-        return one or other
-    return max(one, other, key=lambda edge: (sign * edge.at, edge.open))
-
-
-def _drawn_from(choices: Choices, integer: bool, random: Random, shared: float | None) -> fmpq:
-    values = choices.values
-    if shared is not None:
-        return values[int(shared * len(values))]
-    if choices.closed or random.random() < 0.7:
-        return random.choice(values)
-    value = _anywhere(choices, random)
-    if integer:
-        value = fmpq(_floor(value))
-    return value if _between(value, choices) else random.choice(values)
-
-
-def _anywhere(choices: Choices, random: Random) -> Number:
-    """A number with few digits between the edges, or on the right side of the only one."""
-    lower, upper = choices.lower, choices.upper
-    share = fmpq(random.randrange(1, 1000), 1000)
-    if lower is not None and upper is not None:
-        return lower.at + share * (upper.at - lower.at)
-    step = share * 10 ** random.randrange(6)
-    if upper is not None:
-        return upper.at - step
-    return lower.at + step if lower is not None else random.choice((1, -1)) * step

@@ -14,6 +14,7 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from symsim.arithmetic.undefined import UNDEFINED, Undefined
+from symsim.claims.candidates import size
 from symsim.claims.certified import (
     PRECISIONS,
     Check,
@@ -26,7 +27,7 @@ from symsim.claims.certified import (
 )
 from symsim.claims.claim import Formula
 from symsim.claims.domain import Domain, Relation
-from symsim.claims.points import Points, size
+from symsim.claims.points import PATIENCE, Points
 from symsim.claims.verdict import Witness
 
 __all__ = [
@@ -43,9 +44,6 @@ __all__ = [
 
 POINTS = 20_000
 """Points at which a claim is evaluated before a search gives up."""
-
-_PATIENCE = 200
-"""Points left undecided after which only the lowest precision is tried."""
 
 _SIMPLIFYING = 2_000
 """Points tried to make a counterexample simpler."""
@@ -111,7 +109,7 @@ def search(claim: Formula, budget: int = POINTS) -> Search:
     points, check = Points(claim.domain), Check(claim.relation, claim.domain.names)
     looked = decided = undecided = 0
     for values in points(budget):
-        answer = check(values, PRECISIONS if undecided < _PATIENCE else PRECISIONS[:1])
+        answer = check(values, PRECISIONS if undecided < PATIENCE else PRECISIONS[:1])
         if _fails(answer) and points.contains(values):
             failure = _simple_failure(claim, points, check, values)
             return Search(failure, looked + 1, decided, False)

@@ -52,6 +52,7 @@ def _document(result: DocumentResult) -> dict[str, Any]:
         "id": document.id,
         "title": document.title,
         "statements": [_statement(statement) for statement in result.statements],
+        "orphans": list(document.orphans()),
         "findings": [
             {
                 "id": f.id,

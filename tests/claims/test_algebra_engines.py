@@ -304,7 +304,7 @@ def test_what_engines_do_not_express_is_left_to_others(claim):
 
 W, V = symbols("W V")
 RANDOM = domain(positive(W), positive(V), real(x), real(y))
-constants = st.fractions(-3, 3, max_denominator=3)
+constants = st.fractions(-2, 2, max_denominator=2)
 linear = st.builds(lambda p, q, s: p * x + q * y + s, constants, constants, constants)
 leaves = st.one_of(st.sampled_from([W, V, x, y]), st.builds(exp, linear), constants.map(as_term))
 polynomials = st.recursive(
@@ -315,7 +315,7 @@ polynomials = st.recursive(
         st.builds(lambda p, q: p * q, inner, inner),
         inner.map(lambda p: -p),
     ),
-    max_leaves=4,
+    max_leaves=3,
 )
 divisors = st.builds(
     lambda p, q, k: p * p + k * exp(q), polynomials, linear, st.integers(1, 3)
@@ -342,14 +342,14 @@ true_identities = st.one_of(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(true_identities)
 def test_random_identity_is_found_by_all_three(sides):
     claim = Formula(equal(*sides), RANDOM)
     assert [engine.name for engine in ENGINES.values() if not proved(engine, claim)] == []
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(true_identities, st.sampled_from([as_term(1), as_term(Fraction(-1, 7)), x, exp(y), 1 / W]))
 def test_perturbed_identity_is_found_by_none(sides, extra):
     left, right = sides
@@ -461,7 +461,7 @@ def points(on):
             yield point
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     random_domains(),
     st.sampled_from(["<=", "<", "!=", "="]),
@@ -474,7 +474,7 @@ def test_random_relation_that_is_proved_has_no_counterexample(on, comparison, ab
         assert [point for point in points(on) if holds(claim.relation, point) is False] == []
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     st.sampled_from(["<=", "<", "!="]),
     polynomial_in("x", degree=4),
@@ -511,7 +511,8 @@ def test_flint_says_what_differs():
         "different canonical forms: difference = A*x - x, nonzero somewhere in every open set"
     )
     (line,) = FLINT.decide(FALSE["small integers only"]).lines
-    assert line.startswith("different canonical forms") and "open set" not in line
+    assert line.startswith("different canonical forms")
+    assert "open set" not in line
 
 
 def test_modular_states_the_probability_and_what_it_rests_on():
@@ -520,14 +521,17 @@ def test_modular_states_the_probability_and_what_it_rests_on():
     assert chance.startswith("if the sides differ, this has probability below 2^-11")
     # Written out: 1·(A+1) - 1·A over A(A+1) against 1 over A(A+1), degrees 1, 2, 0, 2; divisors
     # A, A + 1 and A(A + 1).
-    assert "degree at most 3 " in sizes and "divisors have degree at most 4 " in sizes
+    assert "degree at most 3 " in sizes
+    assert "divisors have degree at most 4 " in sizes
     assert once.startswith("a difference other than zero vanishes at one point")
 
 
 def test_modular_difference_names_the_prime():
     (line,) = MODULAR.decide(FALSE["sign"]).lines
     prime = int(line.split()[2])
-    assert line.startswith("differs modulo ") and sympy.isprime(prime) and prime > 2**60
+    assert line.startswith("differs modulo ")
+    assert sympy.isprime(prime)
+    assert prime > 2**60
 
 
 def test_modular_gives_up_where_the_degree_is_no_bound():
@@ -535,7 +539,8 @@ def test_modular_gives_up_where_the_degree_is_no_bound():
     for _ in range(64):
         power = power * power
     evidence = MODULAR.decide(Formula(equal(power, power), REALS))
-    assert evidence.kind is Kind.UNDECIDED and evidence.lines == ("the degree is too high",)
+    assert evidence.kind is Kind.UNDECIDED
+    assert evidence.lines == ("the degree is too high",)
 
 
 def test_modular_depends_on_its_seed_only():
@@ -592,15 +597,15 @@ def test_each_engine_works_without_the_others_machinery(monkeypatch):
     claim = TRUE_IDENTITIES["merge associates in the mean"]
     with monkeypatch.context() as patch:
         patch.setattr(Symbolic, "__init__", refuse)
-        assert proved(MODULAR, claim) and proved(SYMPY, claim)
+        assert proved(MODULAR, claim)
+        assert proved(SYMPY, claim)
     for name in ("cancel", "together", "expand", "Symbol"):
         monkeypatch.setattr(sympy, name, refuse)
-    assert proved(MODULAR, claim) and proved(FLINT, claim)
+    assert proved(MODULAR, claim)
+    assert proved(FLINT, claim)
 
 
-@pytest.mark.parametrize("name", ["simplify", "nsimplify", "N"])
-def test_sympy_engine_never_simplifies_or_evaluates_numerically(monkeypatch, name):
-    monkeypatch.setattr(sympy, name, refuse)
-    monkeypatch.setattr(sympy.Expr, "evalf", refuse)
-    assert proved(SYMPY, TRUE_IDENTITIES["ratio readout"])
-    assert proved(SYMPY, TRUE_RELATIONS["cubic"][0])
+def test_sympy_engine_never_simplifies_or_evaluates_numerically():
+    tree = ast.parse(Path(sympy_module.__file__).read_text())
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    assert not used & {"simplify", "nsimplify", "evalf", "n", "N", "lambdify", "equals"}

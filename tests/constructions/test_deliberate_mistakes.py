@@ -11,15 +11,12 @@ The unchanged construction passes all of these.
 """
 
 import importlib
-import inspect
-import sys
-import types
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
 from support import all_equal, block_sums, equals_dense, outputs, symbols
 
+from symsim.claims.mistakes import Mistake, MistakeError, mistaken
 from symsim.constructions import from_qkv, quadratic_calls
 from symsim.model import ModelError
 
@@ -29,99 +26,102 @@ UNEVEN = (7, 3)
 
 
 @dataclass(frozen=True)
-class Mistake:
-    what: str
-    file: str
-    right: str
-    wrong: str
-    caught_by: str
+class Caught:
+    """A mistake, what catches it, and in which readout."""
+
+    mistake: Mistake
+    by: str
     readout: str = "dual"
+
+
+def wrong(what, file, right, wrong, by, readout="dual"):
+    return Caught(Mistake(what, file, right, wrong), by, readout)
 
 
 BLOCK = "b1_quadratic_calls"
 MISTAKES = [
-    Mistake(
+    wrong(
         "indicator of real keys one short", BLOCK,
         "indicator(token, keys)", "indicator(token, keys - 1)", "result",
     ),
-    Mistake(
+    wrong(
         "indicator of real keys one long", BLOCK,
         "indicator(token, keys)", "indicator(token, keys + 1)", "result",
     ),
-    Mistake(
+    wrong(
         "indicator of the synthetic token one short", BLOCK,
         "token.in_range(n - 1, n)", "token.in_range(n, n)", "result",
     ),
-    Mistake(
+    wrong(
         "indicator of the synthetic token one long", BLOCK,
         "token.in_range(n - 1, n)", "token.in_range(n - 2, n)", "result",
     ),
-    Mistake(
+    wrong(
         "both indicators swapped", BLOCK,
         '"r": flag("real"), "s": flag("synthetic")', '"r": flag("synthetic"), "s": flag("real")',
         "result",
     ),
-    Mistake(
+    wrong(
         "value of the synthetic token 1 instead of 0", BLOCK,
         "            **kept,\n",
         '            **{**kept, "v": kept["v"] + token.in_range(n - 1, n)},\n', "result",
     ),
-    Mistake(
+    wrong(
         "query and key sides exchanged", BLOCK,
         'query, key = {"logit": given.query}, {"logit": given.key}',
         'query, key = {"logit": given.key}, {"logit": given.query}', "result",
     ),
-    Mistake(
+    wrong(
         "key block of the wrong index", BLOCK,
         "rows.pair(given, queries, keys, n)", "rows.pair(given, queries, parts[u - 1], n)",
         "result",
     ),
-    Mistake(
+    wrong(
         "key block of the wrong index, same size", BLOCK,
         "            n_q, n_k = size(queries), size(keys)\n",
         "            keys = parts[1 - u] if u < 2 and t == 3 else keys\n"
         "            keys = parts[0] if u == 1 else keys\n"
         "            n_q, n_k = size(queries), size(keys)\n", "result",
     ),
-    Mistake(
+    wrong(
         "last ragged block dropped", BLOCK,
         "for u, keys in enumerate(parts):", "for u, keys in enumerate(parts[:-1]):", "result",
     ),
-    Mistake(
+    wrong(
         "last ragged block read twice", BLOCK,
         "for u, keys in enumerate(parts):", "for u, keys in enumerate([*parts, parts[-1]]):",
         "result",
     ),
-    Mistake(
+    wrong(
         "a block of M real tokens", BLOCK,
         "parts = blocks(given.tokens, tokens - 1)", "parts = blocks(given.tokens, tokens)",
         "limits",
     ),
-    Mistake(
+    wrong(
         "A.2's factor wrong when T > M", "a2_sum_of_tokens",
         "{name: tokens * summand", "{name: 4 * summand", "result",
     ),
-    Mistake(
+    wrong(
         "inner tree node divides too early", "aggregation",
         "of=form.sums, then=form.state)",
         'of=form.sums, then=lambda token: {"A": token.A / token.A, "B": token.B / token.A})',
         "result",
     ),
-    Mistake(
+    wrong(
         "a zero row replaced by a copied token", "head_input",
         "padding = [self._plan.zero(width).named(column)]", "padding = [taken[:1]]", "result",
     ),
-    Mistake(
+    wrong(
         "r/(1 − r) with padding present", "normalization_recovery",
         "known_weight * token.r / (1 - token.r)", "token.r / (1 - token.r)", "result", "printed",
     ),
-    Mistake(
+    wrong(
         "a stray constant in some logits", BLOCK,
         'query["anchor"], key["anchor"] = flag("anchor"), flag("synthetic")\n',
         "pass\n    if queries > keys:\n"
         '        query["stray"], key["stray"] = flag("real"), flag("real")\n', "result",
     ),
-    Mistake(
+    wrong(
         "a stray constant in all logits", BLOCK,
         '{"y": given.value, "r": flag("real"), "s": flag("synthetic")}\n',
         '{"y": given.value, "r": flag("real"), "s": flag("synthetic")}\n'
@@ -131,26 +131,6 @@ MISTAKES = [
         '        return {**shown(token), "one": token.in_range(0, n)}\n', "states",
     ),
 ]  # fmt: skip
-
-
-@contextmanager
-def mistaken(file, right, wrong):
-    """The constructions with one change in one file; siblings are imported afresh."""
-    name = f"{PACKAGE}.{file}"
-    source = inspect.getsource(importlib.import_module(name))
-    assert source.count(right) == 1, f"{right!r} is not in {file} exactly once"
-    saved = {key: sys.modules.pop(key) for key in list(sys.modules) if key.startswith(PACKAGE)}
-    try:
-        package = types.ModuleType(PACKAGE)
-        package.__path__ = saved[PACKAGE].__path__
-        module = types.ModuleType(name)
-        sys.modules |= {PACKAGE: package, name: module}
-        exec(compile(source.replace(right, wrong), f"<mistaken {file}>", "exec"), module.__dict__)
-        yield importlib.import_module(f"{PACKAGE}.b1_quadratic_calls")
-    finally:
-        for key in [key for key in sys.modules if key.startswith(PACKAGE)]:
-            del sys.modules[key]
-        sys.modules |= saved
 
 
 def states_are_block_sums(numbers, plan, given, tokens):
@@ -187,7 +167,16 @@ def test_the_construction_itself_passes(readout):
     assert caught_by(quadratic_calls, readout) is None
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.what)
-def test_mistake_is_caught(mistake):
-    with mistaken(mistake.file, mistake.right, mistake.wrong) as constructions:
-        assert caught_by(constructions.quadratic_calls, mistake.readout) == mistake.caught_by
+@pytest.mark.parametrize("caught", MISTAKES, ids=lambda caught: caught.mistake.what)
+def test_mistake_is_caught(caught):
+    with mistaken(caught.mistake):
+        construct = importlib.import_module(f"{PACKAGE}.{BLOCK}").quadratic_calls
+        assert caught_by(construct, caught.readout) == caught.by
+
+
+def test_a_mistake_that_changes_nothing_is_refused():
+    with (
+        pytest.raises(MistakeError, match="stands 0 times"),
+        mistaken(Mistake("nothing", BLOCK, "no such text", "")),
+    ):
+        pass

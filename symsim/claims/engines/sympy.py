@@ -3,7 +3,7 @@
 An identity is proved by bringing each side to a quotient in lowest terms, from the inside out,
 by `together` and `cancel`, and then the difference of the two. SymPy sees nothing but
 polynomials and quotients in symbols: exp(Σ c m), the exponent multiplied out into monomials m,
-is Π E_m^(cD) in symbols E_m = exp(m/D), so none of its rules for functions is ever used, nor
+is a product of powers of symbols for exp(m/k), so none of its rules for functions is ever used, nor
 `simplify`, nor numerical evaluation. Cancelling a common factor is allowed where the divisors
 of the formula are nonzero, which is an obligation of its own; a divisor that is identically
 zero is noticed. Polynomials that are equal in independent symbols are equal functions.
@@ -14,7 +14,7 @@ theorem a polynomial has no root there, so it keeps the sign it has at one ratio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor, lcm
@@ -32,6 +32,8 @@ Expression = Any  # sympy.Expr; SymPy carries no types
 
 _ALL = "all sizes"
 _LONGEST = 500
+_LARGEST = 500
+"""Terms that a polynomial may have: SymPy's greatest common divisors are slow."""
 _MOST_STEPS = 20
 """Subterms whose rewriting a derivation shows, those nearest to the whole side last."""
 
@@ -163,18 +165,18 @@ def _over_one_denominator(
 
 
 class _FinerError(ValueError):
-    """An exponent needs a finer grid than 1/D."""
+    """An exponent needs a finer share of a monomial."""
 
-    def __init__(self, denominator: int) -> None:
-        super().__init__(denominator)
-        self.denominator = denominator
+    def __init__(self, monomial: Expression, share: int) -> None:
+        super().__init__(monomial, share)
+        self.monomial, self.share = monomial, share
 
 
 class _Quotients:
     """Terms as quotients of polynomials in lowest terms, and the lines that lead there."""
 
-    def __init__(self, denominator: int) -> None:
-        self.denominator = denominator
+    def __init__(self, shares: Mapping[Expression, int]) -> None:
+        self.shares = shares
         self.lines: list[_Line] = []
         self.names: dict[Expression, tuple[str, str]] = {}
         self._known: dict[Term, Expression] = {}
@@ -219,7 +221,9 @@ class _Quotients:
     def _combined(self, node: Term, left: Expression, right: Expression) -> Expression:
         """A sum, product or quotient of quotients as one, in lowest terms."""
         above, below = _over_one_denominator(node, *sympy.fraction(left), *sympy.fraction(right))
-        result = sympy.cancel(above / below)
+        result = sympy.expand(above) if below == 1 else sympy.cancel(above / below)
+        if max(len(sympy.Add.make_args(part)) for part in sympy.fraction(result)) > _LARGEST:
+            raise _NotApplicableError(f"more than {_LARGEST} terms")
         if node.kind is TermKind.DIV or below != 1:
             self._explain(node, above, below, result)
         return result
@@ -244,41 +248,41 @@ class _Quotients:
             if monomial in self._logarithms and coefficient.is_integer:
                 result *= self._logarithms[monomial] ** int(coefficient)
             elif coefficient != 0:
-                result *= self._generator(monomial) ** self._steps(coefficient)
+                result *= self._generator(monomial) ** self._steps(monomial, coefficient)
         result = sympy.cancel(sympy.together(result))
         rule = "functional equation of exp, exponent multiplied out"
         self.lines.append(_Line((node, " = ", self.written(result)), rule))
         return result
 
-    def _steps(self, coefficient: Expression) -> int:
-        steps = coefficient * self.denominator
-        if not steps.is_integer:
-            raise _FinerError(lcm(self.denominator, int(coefficient.q)))
-        return int(steps)
+    def _steps(self, monomial: Expression, coefficient: Expression) -> int:
+        share = self.shares.get(monomial, 1)
+        if not (coefficient * share).is_integer:
+            raise _FinerError(monomial, lcm(share, int(coefficient.q)))
+        return int(coefficient * share)
 
     def _generator(self, monomial: Expression) -> Expression:
-        """The symbol for exp(monomial/D)."""
-        share = monomial / self.denominator
+        """The symbol for exp(monomial/share)."""
+        part = monomial / self.shares.get(monomial, 1)
+        return self._named(f"exp({part})", rf"e^{{{self._tex(part)}}}")
+
+    def _tex(self, expression: Expression) -> str:
         names = {symbol: shown[1] for symbol, shown in self.names.items()}
-        return self._named(f"exp({share})", rf"e^{{{sympy.latex(share, symbol_names=names)}}}")
+        return str(sympy.latex(expression, symbol_names=names))
 
     def _logarithm(self, argument: Expression) -> Expression:
         """An independent symbol for each argument in lowest terms."""
-        names = {symbol: shown[1] for symbol, shown in self.names.items()}
-        symbol = self._named(
-            f"ln({argument})", rf"\ln\left({sympy.latex(argument, symbol_names=names)}\right)"
-        )
+        symbol = self._named(f"ln({argument})", rf"\ln\left({self._tex(argument)}\right)")
         self._logarithms[symbol] = argument
         return symbol
 
 
 def _identity(relation: Relation) -> tuple[bool, list[_Line]]:
-    denominator = 1
+    shares: dict[Expression, int] = {}
     while True:
         try:
-            return _compared(relation, _Quotients(denominator))
+            return _compared(relation, _Quotients(shares))
         except _FinerError as error:
-            denominator = error.denominator
+            shares[error.monomial] = error.share
 
 
 def _compared(relation: Relation, quotients: _Quotients) -> tuple[bool, list[_Line]]:
@@ -371,7 +375,7 @@ def _inequality(relation: Relation, on: Domain) -> tuple[bool, list[_Line]]:
     if len(names) > 1:
         raise _NotApplicableError("several variables")
     variable = next((v for v in on.variables if v.name in names), None)
-    quotients = _Quotients(1)
+    quotients = _Quotients({})
     try:
         difference = quotients.of(relation.right) - quotients.of(relation.left)
     except _FinerError:
@@ -419,7 +423,7 @@ def _constant(bound: Term | None) -> Fraction | None:
     if bound is None or free_symbols(bound):
         return None
     try:
-        value = _Quotients(1).of(bound)
+        value = _Quotients({}).of(bound)
     except (_NotApplicableError, _ZeroDivisorError, _FinerError):
         return None
     return Fraction(int(value.p), int(value.q)) if value.is_Rational else None
