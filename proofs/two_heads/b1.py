@@ -34,6 +34,9 @@ A, A1, A2, B, B1_, B2_, a, q, k, N, M, d, xi, xj = symbols("A A1 A2 B B1 B2 a q 
 
 block = domain(positive(A), real(B))
 two_blocks = domain(positive(A1), positive(A2), real(B1_), real(B2_))
+zero_at_minus_one = {
+    "0 < A dropped": "the divisor e·A + e is zero at A = −1 only, which no ball can certify"
+}
 divisible = sizes("N M d", (2, 2, 1), (4, 2, 2), (6, 3, 1))
 
 B1 = Statement(
@@ -113,11 +116,13 @@ B1 = Statement(
                 exp(1) * A / (exp(1) * A + exp(1)),
                 block,
             ),
+            survivors=zero_at_minus_one,
         ),
         Step(
             "B.1.7",
             "r = A/(A + 1).",
             identity(exp(1) * A / (exp(1) * A + exp(1)), A / (A + 1), block),
+            survivors=zero_at_minus_one,
         ),
         Step(
             "B.1.8",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from enum import Enum
@@ -101,7 +101,7 @@ def check(
     return DocumentResult(document, _statements(document, results))
 
 
-def _results(path: Path, chosen: Sequence[str], jobs: int):  # type: ignore[no-untyped-def]
+def _results(path: Path, chosen: Sequence[str], jobs: int) -> Iterator[StepResult]:
     if jobs == 1 or len(chosen) < 2:
         for name in chosen:
             yield check_step(path, name)
@@ -163,7 +163,7 @@ def _own_status(
         elif step.role == "lemma" and step.expect is not Kind.PROVED:
             continue  # a lemma may show that something fails
         repair = repairs.get(step.name)
-        if status is Status.FAILS and repair in results:
+        if status is Status.FAILS and repair is not None and repair in results:
             mended = results[repair].verdict.kind is Kind.PROVED
             status = Status.HOLDS_AFTER_REPAIR if mended else Status.OPEN
         after.append(status)

@@ -79,7 +79,7 @@ class Size:
 
 
 def sizes(names: str, *rows: Sequence[int]) -> tuple[Size, ...]:
-    """Sizes from rows of numbers: sizes("N M d", (3, 3, 1), (7, 3, 1))."""
+    """Rows of numbers as sizes, with names separated by blanks: "N M d", (3, 3, 1), (7, 3, 1)."""
     return tuple(Size(dict(zip(names.split(), row, strict=True))) for row in rows)
 
 

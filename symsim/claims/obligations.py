@@ -17,6 +17,9 @@ def obligations(claim: Formula) -> tuple[Formula, ...]:
     """Formulas that must hold for `claim` to make sense, in the order in which they arise."""
     found = []
     given = claim.domain
+    for k, variable in enumerate(given.variables):
+        for bound in variable.bounds:
+            found += _of_relation(bound, Domain(given.variables[:k]))
     for k, hypothesis in enumerate(given.hypotheses):
         found += _of_relation(hypothesis, Domain(given.variables, given.hypotheses[:k]))
     found += _of_relation(claim.relation, given)
@@ -24,11 +27,8 @@ def obligations(claim: Formula) -> tuple[Formula, ...]:
 
 
 def _of_relation(relation: Relation, on: Domain) -> list[Formula]:
-    return [
-        Formula(needed, on)
-        for node in postorder((relation.left, relation.right))
-        if (needed := _needed(node)) is not None
-    ]
+    nodes = postorder((relation.left, relation.right))
+    return [Formula(needed, on) for node in nodes if (needed := _needed(node)) is not None]
 
 
 def _needed(node: Term) -> Relation | None:

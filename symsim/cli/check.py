@@ -49,7 +49,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def results_of(selections: Sequence[Selection], jobs: int = 1) -> list[DocumentResult]:
     """Check what is selected, with a progress bar on a terminal."""
-    results = []
+    results: list[DocumentResult] = []
     with progress_bar() as bar:
         results.extend(_checked(selection, jobs, bar) for selection in selections)
     return results

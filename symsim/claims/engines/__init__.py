@@ -1,0 +1,1 @@
+"""The engines that decide formulas and partitions, independent of each other."""

@@ -22,7 +22,7 @@ from symsim.arithmetic.symbolic import Symbolic
 from symsim.arithmetic.undefined import UNDEFINED
 from symsim.claims.claim import Formula
 from symsim.claims.domain import Domain, Relation
-from symsim.claims.engines.positivity import Parameters, Selection, UnfitError, tried
+from symsim.claims.engines.positivity import Parameters, Selection, UnfitError, selections
 from symsim.claims.verdict import Evidence, Kind
 from symsim.terms import Kind as TermKind
 from symsim.terms import Term, evaluate, postorder
@@ -55,7 +55,7 @@ class FlintEngine:
         return self._evidence(Kind.PROVED if same else Kind.UNDECIDED, (line,))
 
     def _searched(self, claim: Formula) -> Evidence:
-        for selection in tried(claim.relation, claim.domain):
+        for selection in selections(claim.relation, claim.domain):
             lines = _certificate(claim.relation, selection, _scales(claim))
             if lines is not None:
                 return self._evidence(Kind.PROVED, lines)

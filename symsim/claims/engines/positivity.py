@@ -30,6 +30,7 @@ PLANS = 200
 _LARGEST_FACTORED = 200
 _HIGHEST_FACTORED = 30
 _MOST_DEVIATIONS = 3
+_CHOICES = 5000
 
 
 class UnfitError(ValueError):
@@ -117,26 +118,28 @@ Selection = tuple[tuple[str, tuple[Relation, ...]], ...]
 
 
 def selections(relation: Relation, domain: Domain) -> Iterator[Selection]:
-    """Selections to try for a claim `relation`, those close to the declared bounds first."""
+    """At most PLANS selections for a claim `relation`, those close to declared bounds first."""
     usable = [sharpened(given, domain) for given in domain.relations if given.comparison != "!="]
     names = _connected(relation, usable)
     variables = [variable for variable in domain.variables if variable.name in names]
     options = [_options(variable, usable, domain) for variable in variables]
-    for deviations in range(min(_MOST_DEVIATIONS, len(variables)) + 1):
-        for changed in combinations(range(len(variables)), deviations):
-            choices = [
-                option[1:] if k in changed else option[:1] for k, option in enumerate(options)
-            ]
-            for chosen in product(*choices):
-                used = {v.name: r for v, r in zip(variables, chosen, strict=True)}
-                ordered = _ordered(used)
-                if ordered is not None:
-                    yield ordered
+    ordered = (
+        _ordered({v.name: used for v, used in zip(variables, chosen, strict=True)})
+        for chosen in islice(_choices(options), _CHOICES)
+    )
+    return islice((selection for selection in ordered if selection is not None), PLANS)
 
 
-def tried(relation: Relation, domain: Domain) -> Iterator[Selection]:
-    """The first PLANS selections."""
-    return islice(selections(relation, domain), PLANS)
+_Used = tuple[Relation, ...]
+
+
+def _choices(options: Sequence[Sequence[_Used]]) -> Iterator[tuple[_Used, ...]]:
+    """One option a variable: the first of each, then with one other choice, then with more."""
+    for deviations in range(min(_MOST_DEVIATIONS, len(options)) + 1):
+        for changed in combinations(range(len(options)), deviations):
+            yield from product(
+                *(option[1:] if k in changed else option[:1] for k, option in enumerate(options))
+            )
 
 
 def sharpened(relation: Relation, domain: Domain) -> Relation:

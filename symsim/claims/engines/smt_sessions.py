@@ -15,13 +15,13 @@ import z3
 
 from symsim.claims.domain import Comparison
 
-TIME_LIMIT = 6.0
-"""Seconds after which a query is given up, whatever its resources: a backstop."""
+TIME_LIMIT = 4.0
+"""Seconds after which a query is given up, whatever its resources; cvc5 may overrun it."""
 
 Z3_RESOURCES = 10_000_000
 """z3's resource units for one query, a few seconds: the same query always ends alike."""
 
-CVC5_RESOURCES = 400_000
+CVC5_RESOURCES = 200_000
 """cvc5's resource units for one query, a few seconds."""
 
 _SEED = 20250613

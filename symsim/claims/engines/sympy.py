@@ -1,12 +1,13 @@
 """The SymPy engine: derivations as they are read, and Sturm sequences.
 
 An identity is proved by bringing each side to a quotient in lowest terms, from the inside out,
-by `together` and `cancel`, and then the difference of the two. SymPy sees nothing but
-polynomials and quotients in symbols: exp(Σ c m), the exponent multiplied out into monomials m,
-is a product of powers of symbols for exp(m/k), so none of its rules for functions is ever used, nor
+over a common denominator and by `cancel`, and then the difference of the two, by `together`.
+SymPy sees nothing but polynomials and quotients in symbols: exp(Σ c m), the exponent multiplied
+out into monomials m, becomes a product of powers of symbols that stand for exp(m/k), with k the
+common denominator of the c of that m. So none of SymPy's rules for functions is ever used, nor
 `simplify`, nor numerical evaluation. Cancelling a common factor is allowed where the divisors
 of the formula are nonzero, which is an obligation of its own; a divisor that is identically
-zero is noticed. Polynomials that are equal in independent symbols are equal functions.
+zero is noticed. Quotients that are equal in independent symbols are equal functions.
 
 An inequality in one variable x between rational functions is proved on an interval: by Sturm's
 theorem a polynomial has no root there, so it keeps the sign it has at one rational point.
