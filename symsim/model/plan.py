@@ -15,6 +15,7 @@ import numpy as np
 
 from symsim.model.ledger import Ledger
 from symsim.model.limits import Limits, ModelError
+from symsim.model.masks import BoolArray
 from symsim.model.register import Addresses, Field, Register
 from symsim.model.transformer import Transformer, width
 from symsim.terms import Columns, Program
@@ -89,7 +90,9 @@ class Bank:
             self.levels = np.concatenate([self.levels, np.zeros(self.rows, dtype=np.int64)])
         self.levels[start : self.rows] = level
         self.names.append((start, name))
-        return np.arange(start, self.rows)
+        addresses = np.arange(start, self.rows)
+        addresses.setflags(write=False)
+        return addresses
 
 
 class Plan:
@@ -168,7 +171,7 @@ class Plan:
         self._output = output
         read = [self.rows_read(step) for step in self.steps if isinstance(step, Call)]
         self.ledger.rows = sum(len(rows) for rows in read)
-        self.ledger.rows_read = sum(int(rows.sum()) for rows in read)
+        self.ledger.rows_read = sum(int(np.count_nonzero(rows)) for rows in read)
 
     # -- reading ----------------------------------------------------------------------------
 
@@ -184,16 +187,23 @@ class Plan:
         """The oracle calls in the order of recording."""
         return (step for step in self.steps if isinstance(step, Call))
 
-    def rows_read(self, step: Step) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def rows_read(self, step: Step) -> BoolArray:
         """Which output rows of `step` a later step or the result reads."""
-        read = np.zeros(step.output.rows, dtype=bool)
-        for column in step.output.fields.values():
-            start = int(column.addresses[0])
-            read |= self._read[column.width][start : start + step.output.rows]
-        return read
+        return self._rows_read[step]
 
     @cached_property
-    def _read(self) -> dict[int, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    def _rows_read(self) -> dict[Step, BoolArray]:
+        found = {}
+        for step in self.steps:
+            columns = [
+                self._read[width][addresses[0] : addresses[0] + step.output.rows]
+                for width, addresses, _ in step.output.fields.values()
+            ]
+            found[step] = columns[0] if len(columns) == 1 else np.logical_or.reduce(columns)
+        return found
+
+    @cached_property
+    def _read(self) -> dict[int, BoolArray]:
         """Of every bank, which rows are read at all."""
         read = {columns: np.zeros(bank.rows, dtype=bool) for columns, bank in self.banks.items()}
         for register in (*(step.input for step in self.steps), self.output):
@@ -259,8 +269,8 @@ class Plan:
     def _level(self, register: Register) -> int:
         """The latest level among the rows of `register`."""
         return max(
-            int(self.banks[column.width].levels[column.addresses].max())
-            for column in register.fields.values()
+            int(self.banks[width].levels[addresses].max()) if level is None else level
+            for width, addresses, level in register.fields.values()
         )
 
     def _register(self, name: str, rows: int, columns: Columns, level: int) -> Register:
@@ -269,8 +279,8 @@ class Plan:
         for column, size in columns.items():
             _check_size(name, f"columns of {column}", size)
         fields: Mapping[str, Field] = {
-            column: Field(columns[column], self._bank(columns[column]).allocate(rows, level, name))
-            for column in columns
+            column: Field(size, self._bank(size).allocate(rows, level, name), level)
+            for column, size in columns.items()
         }
         return Register(fields, rows, self._owner)
 

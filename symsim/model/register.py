@@ -6,9 +6,9 @@ or columns, reversing, concatenating) moves addresses; no number exists yet.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,19 +21,17 @@ class ArrangementError(ValueError):
     """Registers do not fit together as arranged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A column group of a register: its width and the address of each row.
 
-    Addresses count the rows of the bank that stores all column groups of that width.
+    Addresses count the rows of the bank that stores all column groups of that width; they are
+    read-only, as a step counted once must not come to read other rows later. level: that of
+    all its rows (see `Bank`), or None if they differ.
     """
 
     width: int
     addresses: Addresses
-
-    def __post_init__(self) -> None:
-        # A step counted once must not come to read other rows later.
-        self.addresses.setflags(write=False)
+    level: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +53,8 @@ class Register:
     def __getitem__(self, rows: slice) -> Register:
         """The rows of a slice, `[::-1]` reverses; an arrangement, not an operation."""
         fields = {
-            name: Field(field.width, field.addresses[rows]) for name, field in self.fields.items()
+            name: Field(width, addresses[rows], level)
+            for name, (width, addresses, level) in self.fields.items()
         }
         return Register(fields, len(range(*rows.indices(self.rows))), self.owner)
 
@@ -96,15 +95,21 @@ def beside(*registers: Register) -> Register:
 def stack(*registers: Register) -> Register:
     """Concatenation by rows. Raises ArrangementError unless all have the same columns."""
     owner = _common_owner(registers)
+    if len(registers) == 1:
+        return registers[0]
     columns = registers[0].columns
     for register in registers:
         if register.columns != columns:
             raise ArrangementError(f"stack: columns {register.columns}, expected {columns}")
-    fields = {
-        name: Field(width, np.concatenate([r.fields[name].addresses for r in registers]))
-        for name, width in columns.items()
-    }
+    fields = {name: _joined([register.fields[name] for register in registers]) for name in columns}
     return Register(fields, sum(register.rows for register in registers), owner)
+
+
+def _joined(fields: Sequence[Field]) -> Field:
+    addresses = np.concatenate([field.addresses for field in fields])
+    addresses.setflags(write=False)
+    levels = {field.level for field in fields}
+    return Field(fields[0].width, addresses, levels.pop() if len(levels) == 1 else None)
 
 
 def _common_owner(registers: tuple[Register, ...]) -> object:

@@ -167,6 +167,13 @@ TRUE_RELATIONS = {
         ),
         {"flint", "sympy"},
     ),
+    "factor is a hypothesis": (
+        Formula(
+            less(5 * N * N, N * M * M),
+            domain(integer(N, at_least=1), integer(M, at_least=2), less(5 * N, M * M)),
+        ),
+        {"flint"},
+    ),
     "sum is one": (Formula(equal(a * x + b * x, x), MEAN), {"flint"}),
     "equal sides": (Formula(at_most(x * (y + z), x * y + x * z), REALS), {"flint"}),
 }
@@ -257,6 +264,16 @@ FALSE = {
         at_most(x, 1), domain(real(x), real(y, at_least=0), at_most(x * x * y, y))
     ),
     "hypothesis ≠ has no side": Formula(less(1, x), domain(real(x), differs(x, 1))),
+    "hypothesis of the other sign": Formula(
+        less(N * M * M, 5 * N * N),
+        domain(integer(N, at_least=1), integer(M, at_least=2), less(5 * N, M * M)),
+    ),
+    "strict from a weak hypothesis": Formula(
+        less(0, (x - y * y) * (1 + z * z)), domain(real(x), real(y), real(z), at_most(y * y, x))
+    ),
+    "odd power of a weak hypothesis": Formula(
+        less(y * y * y, x * x * x), domain(real(x), real(y), at_most(y, x))
+    ),
     "constants": Formula(less(2, 1), domain()),
     "constants equal": Formula(equal(1, 2), domain()),
 }

@@ -56,7 +56,7 @@ class FlintEngine:
 
     def _searched(self, claim: Formula) -> Evidence:
         for selection in selections(claim.relation, claim.domain):
-            lines = _certificate(claim.relation, selection, _scales(claim))
+            lines = _certificate(claim, selection, _scales(claim))
             if lines is not None:
                 return self._evidence(Kind.PROVED, lines)
         return self._evidence(Kind.UNDECIDED, ("no certificate by signs of coefficients",))
@@ -136,12 +136,12 @@ def _is_positive(
 
 
 def _certificate(
-    relation: Relation, selection: Selection, scales: Sequence[int]
+    claim: Formula, selection: Selection, scales: Sequence[int]
 ) -> tuple[str, ...] | None:
     """Lines of a proof in every case that covers the domain, or None."""
     for scale in scales:
         try:
-            return _covered(relation, selection, Parameters(scale))
+            return _covered(claim, selection, Parameters(scale))
         except UnfitError:
             return None
         except NumberError:
@@ -150,13 +150,18 @@ def _certificate(
 
 
 def _covered(
-    relation: Relation, selection: Selection, parameters: Parameters
+    claim: Formula, selection: Selection, parameters: Parameters
 ) -> tuple[str, ...] | None:
     lines: list[str] = []
     for case in parameters.cases(selection):
-        line = _holds(relation, case.columns, parameters)
+        parameters.signs.given.clear()
+        line = _holds(claim.relation, case.columns, parameters)
         if line is None:
-            return None
+            parameters.learn(claim.domain.hypotheses, case.columns)
+            line = _holds(claim.relation, case.columns, parameters)
+            if line is None:
+                return None
+            line += ", by its factors and the hypotheses"
         lines.append("; ".join((*case.lines, line)))
     return tuple(lines)
 

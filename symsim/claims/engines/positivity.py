@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from symsim.arithmetic.base import Array
+from symsim.arithmetic.base import Array, NumberError
 from symsim.arithmetic.generators import Generator, Kind, Monomial, Polynomial
 from symsim.arithmetic.quotient import Quotient, excerpt
 from symsim.arithmetic.symbolic import Symbolic
@@ -44,12 +44,14 @@ class Signs:
     """Signs of polynomials in the generators of an arithmetic.
 
     A generator is > 0 if it is flagged positive (exponentials are), ≥ 0 if its index is in
-    `nonnegative`, and otherwise any real number. Every answer holds for all such values at once.
+    `nonnegative`, and otherwise any real number. Every answer holds for all such values at which
+    the polynomials in `given` are ≥ 0, or > 0 where they come with True.
     """
 
     def __init__(self, numbers: Symbolic) -> None:
         self.generators = numbers.generators
         self.nonnegative: set[int] = set()
+        self.given: list[tuple[Polynomial, bool]] = []
 
     def strict_sign(self, polynomial: Polynomial) -> int:
         """1 if `polynomial` > 0 everywhere, -1 if < 0 everywhere, 0 if that is not seen."""
@@ -62,7 +64,14 @@ class Signs:
         return self._plain(polynomial, strict) or self._by_factors(polynomial, strict)
 
     def _plain(self, polynomial: Polynomial, strict: bool) -> bool:
-        return self._manifest(polynomial, strict) or self._by_square(polynomial, strict)
+        return (
+            self._manifest(polynomial, strict)
+            or self._by_square(polynomial, strict)
+            or any(
+                (strictly or not strict) and _is_multiple(polynomial, self.generators.lifted(known))
+                for known, strictly in self.given
+            )
+        )
 
     def _manifest(self, polynomial: Polynomial, strict: bool) -> bool:
         """Positive coefficients on monomials ≥ 0; for > 0, one monomial is > 0."""
@@ -109,6 +118,14 @@ class Signs:
                 return False
             sign *= (-1) ** multiplicity
         return sign == 1
+
+
+def _is_multiple(polynomial: Polynomial, known: Polynomial) -> bool:
+    """Whether `polynomial` is a positive multiple of `known`, neither of them zero."""
+    if polynomial.is_zero() or known.is_zero():
+        return False
+    own, other = polynomial.leading_coefficient(), known.leading_coefficient()
+    return bool(own * other > 0 and polynomial * other == known * own)
 
 
 # -- selections of relations ----------------------------------------------------------------
@@ -273,6 +290,18 @@ class Parameters:
         value.reduce()
         assert isinstance(value, Quotient)
         return value
+
+    def learn(self, relations: Sequence[Relation], columns: Mapping[str, Array]) -> None:
+        """Let `signs` use, besides the ranges of the parameters, what `relations` say of them."""
+        for relation in relations:
+            if relation.comparison not in ("<=", "<") or not _symbols(relation) <= set(columns):
+                continue
+            try:
+                gap = self.value(relation.right - relation.left, columns)
+            except (NumberError, UnfitError):
+                continue
+            if below := self.signs.strict_sign(gap.den):
+                self.signs.given.append((gap.num * below, relation.comparison == "<"))
 
     def _symbol(self, name: str, *, positive: bool = False) -> Array:
         if name not in self._made:
