@@ -28,8 +28,8 @@ from symsim.claims import (
 )
 from symsim.terms import exp, log
 
-m, m1, m2, m3, m12, l1, l2, l3, o1, o2, o3, x, v, c = symbols(
-    "m m1 m2 m3 m12 l1 l2 l3 o1 o2 o3 x v c"
+m, m1, m2, m3, m12, l1, l2, l3, o1, o2, o3, x, v, c, u = symbols(
+    "m m1 m2 m3 m12 l1 l2 l3 o1 o2 o3 x v c u"
 )
 
 references = tuple(real(reference) for reference in (m, m1, m2, m3, m12))
@@ -154,8 +154,9 @@ OVERFLOW = Statement(
     steps=(
         Step(
             "overflow.bounded",
-            "If x ≤ m then e^(x−m) ≤ 1, so l is at most the number of keys.",
-            inequality(at_most(exp(x - m), 1), domain(real(m), real(x, at_most=m))),
+            "If m is u ≥ 0 above a logit, its weight e^(−u) is at most 1; so l is at most the "
+            "number of keys.",
+            inequality(at_most(exp(-u), 1), domain(real(u, at_least=0))),
         ),
         Step(
             "overflow.float32",

@@ -12,6 +12,7 @@ from symsim.claims import (
     Step,
     Unproved,
     domain,
+    equal,
     identity,
     integer,
     positive,
@@ -22,6 +23,7 @@ from symsim.claims import (
 from symsim.terms import exp
 
 from .plans import (
+    arranged_rows,
     dense_head,
     head_inputs,
     merged_outside,
@@ -30,7 +32,9 @@ from .plans import (
     without_waiver_for_tokens,
 )
 
-A, A1, A2, B, B1_, B2_, a, q, k, N, M, d, xi, xj = symbols("A A1 A2 B B1 B2 a q k N M d xi xj")
+A, A1, A2, B, B1_, B2_, a, q, k, N, M, d, xi, xj, x1, x2, y1, y2 = symbols(
+    "A A1 A2 B B1 B2 a q k N M d xi xj x1 x2 y1 y2"
+)
 
 block = domain(positive(A), real(B))
 two_blocks = domain(positive(A1), positive(A2), real(B1_), real(B2_))
@@ -96,6 +100,23 @@ B1 = Statement(
             ),
             expect=Kind.REFUTED,
             finding="G01",
+        ),
+        Step(
+            "B.1.4′",
+            "φ appends the token, as the paper has it: a token-wise map decides what follows. "
+            "But what must follow x₁ is x₂ (or a synthetic token), and two inputs with the same x₁ "
+            "need not have the same x₂.",
+            identity(x2, y2, domain(real(x1), real(y1), real(x2), real(y2), equal(x1, y1))),
+            expect=Kind.REFUTED,
+            finding="G09",
+        ),
+        Step(
+            "B.1.4″",
+            "Appending, shifting and reversing are arrangements outside, with one stored zero row.",
+            Acceptance("a call on arranged and padded rows", arranged_rows, divisible),
+            role="repaired",
+            repairs="B.1.4′",
+            finding="G09",
         ),
         Step(
             "B.1.5",

@@ -8,7 +8,9 @@ from symsim.claims import (
     Count,
     Counterexample,
     Execution,
+    Kind,
     Mistake,
+    Partition,
     Statement,
     Step,
     at_most,
@@ -23,9 +25,22 @@ from symsim.claims import (
 
 from .plans import dense_head, head_inputs, repaired
 
-N, M, T, a, d = symbols("N M T a d")
+N, M, T, R, a, b, d, n, p, q, t = symbols("N M T R a b d n p q t")
+
+
+def least_power(length, tokens):
+    """The least R with M^R ≥ T, T = ⌈N/(M − 1)⌉."""
+    exponent, states = 0, -(-length // (tokens - 1))
+    while tokens**exponent < states:
+        exponent += 1
+    return exponent
+
 
 uneven = sizes("N M d", (1, 2, 1), (3, 2, 1), (4, 3, 2), (7, 3, 1), (8, 4, 2), (11, 3, 1))
+doubling = sizes("N M d", (2, 2, 1), (4, 2, 1), (8, 2, 1), (16, 2, 1))
+with_rounds = sizes(
+    "N M d R", *((n, m, 1, least_power(n, m)) for n in range(1, 31) for m in range(2, 8))
+)
 grid = sizes("N M d", *((n, m, 1 + n % 3) for n in range(1, 21) for m in range(2, 8)))
 blocks = ("T", N, M - 1)
 merges = ("a", T - 1, M - 1)
@@ -42,6 +57,15 @@ merged = domain(
     real(a, at_least=0),
     at_most(T * (M - 1), N + M - 2),
     at_most(a * (M - 1), T + M - 3),
+)
+# b = ⌈N/M⌉ gives bM ≤ N + M − 1; T as above gives (T − 1)(M − 1) ≤ N − 1.
+paired = domain(
+    real(M, at_least=2),
+    real(N, at_least=M),
+    real(T, at_least=1),
+    real(b, at_least=0),
+    at_most((T - 1) * (M - 1), N - 1),
+    at_most(b * M, N + M - 1),
 )
 bound_on_blocks = inequality(at_most(T * M, 2 * N), cut)
 
@@ -157,6 +181,42 @@ B1_REPAIRED = Statement(
             role="lemma",
         ),
         Step(
+            "B.1R.rounds",
+            "1 + ⌈log_M T⌉ rounds (R is the least number with M^R ≥ T).",
+            Count("rounds", repaired(), lambda plan: plan.ledger.rounds, 1 + R, with_rounds),
+            role="lemma",
+            finding="G25",
+        ),
+        Step(
+            "B.1R.not-constant",
+            "O(L) rounds, with a constant of three for one layer: no call of aggregation (a) "
+            "comes after the third round.",
+            Count(
+                "rounds after the third",
+                repaired(),
+                lambda plan: max(plan.ledger.rounds - 3, 0),
+                0 * N,
+                doubling,
+            ),
+            expect=Kind.REFUTED,
+            role="lemma",
+            finding="G25",
+        ),
+        Step(
+            "B.1R.synthetic-row",
+            "Rows 0, …, n − 1 of a call: the last is the synthetic token, the others are not.",
+            Partition(
+                domain(integer(n, at_least=2)),
+                integer(p, at_least=0, at_most=n - 1),
+                (),
+                integer(t, at_least=0, at_most=1),
+                (at_most((n - 1) * t, p), at_most(p, n - 2 + t)),
+                q,
+                ((q, p, n - 1),),
+            ),
+            role="lemma",
+        ),
+        Step(
             "B.1R.bound",
             "T·M ≤ 2N, so T² ≤ 4(N/M)², for N ≥ M ≥ 2.",
             bound_on_blocks,
@@ -174,6 +234,14 @@ B1_REPAIRED = Statement(
             "B.1R.merge-bound",
             "Aggregation (a) is within 5(N/M)² calls where M² ≤ N: a·M² ≤ 5N.",
             inequality(at_most(a * M * M, 5 * N), merged),
+            role="lemma",
+            finding="G02",
+        ),
+        Step(
+            "B.1R.residual-bound",
+            "Aggregation (d), with residuals: ⌈N/M⌉(T − 1) calls are at most 4(N/M)², for all "
+            "N ≥ M ≥ 2 (b = ⌈N/M⌉).",
+            inequality(at_most(b * (T - 1) * M * M, 4 * N * N), paired),
             role="lemma",
             finding="G02",
         ),

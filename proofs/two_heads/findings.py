@@ -19,8 +19,11 @@ FINDINGS = (
         "(a) Lemma A.2 over a query's states, in a tree when T > M; within O((N/M)²) for "
         "M = O(√N).",
         "referee 4; limits new",
-        ("B.1.14", "B.1R.merge", "B.1R.merges", "B.1R.merge-bound", "B.1R.merge-limit"),
-        open_part="(b) hypercube kernel, (c) telescoping, (d) residual",
+        (
+            "B.1.14", "B.1R.merge", "B.1R.merges", "B.1R.merge-bound", "B.1R.merge-limit",
+            "B.1R.residual-bound",
+        ),
+        open_part="the constructions (b) hypercube kernel, (c) telescoping, (d) residual",
     ),
     Finding(
         "G05",
@@ -35,6 +38,14 @@ FINDINGS = (
             "Recovery.rounding-dual",
             "Recovery.dual-A",
         ),
+    ),
+    Finding(
+        "G09",
+        "B.1, φ (also B.5, D.1)",
+        "A token-wise MLP cannot append, reverse or shift tokens.",
+        "Pad with O(d) stored constants and arrange before the call.",
+        "new",
+        ("B.1.4′", "B.1.4″"),
     ),
     Finding(
         "G11",
@@ -52,6 +63,15 @@ FINDINGS = (
         "(N/M)² calls.",
         "new",
         ("B.1.13", "B.1.13′"),
+    ),
+    Finding(
+        "G25",
+        "§1, rounds",
+        "O(L) rounds: aggregation (a) needs ⌈log_M T⌉ rounds a layer.",
+        "1 + ⌈log_M T⌉ rounds a layer for (a).",
+        "new",
+        ("B.1R.rounds", "B.1R.not-constant"),
+        open_part="constant rounds by (b) and (c)",
     ),
     Finding(
         "G28",

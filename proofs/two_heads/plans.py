@@ -25,6 +25,7 @@ from symsim.model import (
     Transformer,
     dense_attention,
     dense_product,
+    stack,
 )
 from symsim.terms import trace
 
@@ -136,6 +137,16 @@ def without_waiver_for_tokens(size: Size) -> Plan:
     first = slice(0, m)
     tokens = BlockRows(plan, given).pair(given, first, first, m + 1)
     plan.finish(plan.call("block", "step 1 (0, 0)", step_1_oracle(given, m), tokens))
+    return plan
+
+
+def arranged_rows(size: Size) -> Plan:
+    """A call of A.2 on the first M − 1 rows of a matrix, reversed, and the stored zero row."""
+    m, d = size.values["M"], size.values["d"]
+    plan = Plan(Limits.of_paper(tokens=m, dimension=d))
+    rows = plan.input("x", size.values["N"], d)[: m - 1][::-1]
+    tokens = stack(rows, plan.zero(d).named("x"))
+    plan.finish(plan.call("block", "arranged", sum_of_tokens(tokens.rows, {"x": d}), tokens))
     return plan
 
 
