@@ -6,6 +6,7 @@ Of one query i and one block of keys S_t: A = Σ a_ij, B = Σ a_ij v_j (one coor
 from symsim.claims import (
     Acceptance,
     Count,
+    Evaluation,
     Execution,
     Kind,
     Statement,
@@ -149,6 +150,15 @@ B1 = Statement(
             "B.1.8",
             "ψ: A = r/(1 − r).",
             identity(A / (A + 1) / (1 - A / (A + 1)), A, block),
+        ),
+        Step(
+            "B.1.8′",
+            "ψ in numbers of O(log N) bits: float64, A = 2⁵⁴, r/(1 − r) = A.",
+            Evaluation(
+                "r/(1 - r)", A / (A + 1) / (1 - A / (A + 1)), {"A": 2**54}, "float64", 2**54
+            ),
+            expect=Kind.REFUTED,
+            finding="G05",
         ),
         Step(
             "B.1.9",

@@ -32,6 +32,7 @@ FINDINGS = (
         "The dual readout r/s.",
         "new",
         (
+            "B.1.8′",
             "Recovery.rounding",
             "Recovery.rounding-r",
             "Recovery.rounding-readout",
@@ -92,6 +93,6 @@ FINDINGS = (
         "Relative error Θ(2^−N) and numbers of O(log N) bits contradict each other.",
         "ε = 1/poly(N), or unlimited precision.",
         "new",
-        ("1.1.1",),
+        ("1.1.1", "1.1.2", "1.1.3"),
     ),
 )  # fmt: skip

@@ -136,8 +136,18 @@ NUMBERS = Statement(
     steps=(
         Step(
             "1.1.1",
-            "A float of log₂ N significand bits has relative spacing about 1/N, and 2^−N is "
-            "smaller: N < 2^N for all N ≥ 1 (power is 2^n).",
+            "Floats of log₂ N significand bits, of relative spacing about 1/N, resolve a relative "
+            "error of 2^−N: 1/N ≤ 2^−N (power is 2^N, more than N).",
+            inequality(
+                at_most(1 / n, 1 / power),
+                domain(integer(n, at_least=1), real(power), less(n, power)),
+            ),
+            expect=Kind.REFUTED,
+            finding="G29",
+        ),
+        Step(
+            "1.1.2",
+            "N < 2^N for all N ≥ 1, so the spacing 1/N is more than 2^−N at every N.",
             Induction(
                 "N",
                 base=inequality(less(1, 2), domain()),
@@ -146,6 +156,14 @@ NUMBERS = Statement(
                 ),
             ),
             role="lemma",
+            finding="G29",
+        ),
+        Step(
+            "1.1.3",
+            "With ε = 1/N, half the spacing suffices.",
+            inequality(at_most(1 / (2 * n), 1 / n), domain(integer(n, at_least=1))),
+            role="repaired",
+            repairs="1.1.1",
             finding="G29",
         ),
     ),

@@ -96,6 +96,8 @@ class Ball(ObjectArithmetic):
         return np.array(flags, dtype=bool).reshape(values.shape)
 
     def text(self, value: arb) -> str:
+        if not value.is_finite():
+            return "no information"
         return str(value.str(int(self.bits * 0.30103) + 2))
 
     def rational(self, value: arb) -> Fraction:

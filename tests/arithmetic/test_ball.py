@@ -69,6 +69,7 @@ def test_division_by_zero_is_no_information():
     with BALL.working():
         quotient = BALL.div(number(1), number(0))
         assert not BALL.finite(quotient)[0]
+        assert BALL.text(quotient[0]) == "no information"
         assert not BALL.finite(BALL.div(number(1), BALL.convert(np.array([0.0]))))[0]
 
 
