@@ -66,7 +66,7 @@ def test_certified_run_against_mpmath_and_dense_arb(capsys):
         return run(quadratic_calls(from_qkv(N, D), M), numbers, inputs)
 
     simulated_times, dense_times = [], []
-    for repetition in range(10):
+    for repetition in range(16):
         simulated_time, output = timed(simulated)
         dense_time, reference = timed(dense_arb, given)
         if repetition:
