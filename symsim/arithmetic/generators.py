@@ -61,6 +61,8 @@ class Generators:
     def __init__(self, exponent_denominator: int) -> None:
         self.exponent_denominator = exponent_denominator
         self.known: list[Generator] = []
+        self.unsigned_divisor: str | None = None
+        """The first divisor that was not manifestly of one sign."""
         self._index: dict[Generator, int] = {}
         self._enter(_FIRST_CAPACITY)
 

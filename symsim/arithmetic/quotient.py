@@ -186,7 +186,17 @@ class Quotient:
         return power if exponent >= 0 else constant(self.generators, Fraction(1)) / power
 
     def _check_divisor(self) -> None:
-        if self.has_opaque() and not self.generators.manifest_sign(self.num):
+        """Remember a divisor that may be zero for some values of the symbols."""
+        generators = self.generators
+        if generators.unsigned_divisor is not None and not self.opaque:
+            return
+        if generators.manifest_sign(self.num):
+            return
+        self.reduce()
+        if generators.manifest_sign(self.num):
+            return
+        generators.unsigned_divisor = generators.unsigned_divisor or excerpt(self)
+        if self.has_opaque():
             raise UndecidableError(
                 f"division by {excerpt(self)}: it has opaque exponentials or logarithms and is not "
                 "manifestly positive or negative, so it might vanish identically"

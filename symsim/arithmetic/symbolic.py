@@ -69,6 +69,14 @@ class Symbolic(ObjectArithmetic):
             )
         self.generators = Generators(exponent_denominator)
 
+    @property
+    def divisor_of_unknown_sign(self) -> str | None:
+        """The first divisor met that is not manifestly positive or negative, as text.
+
+        Where there is none, results are defined for all real values of the symbols.
+        """
+        return self.generators.unsigned_divisor
+
     # -- numbers -------------------------------------------------------------------------
 
     def symbols(self, prefix: str, shape: tuple[int, ...], *, positive: bool = False) -> Array:

@@ -19,6 +19,7 @@ from functools import cache
 
 from symsim.constructions.a1_block_of_ones import indicator
 from symsim.constructions.aggregation import (
+    AGGREGATIONS,
     LINEAR,
     LOGARITHMIC,
     AggregationName,
@@ -46,6 +47,10 @@ def quadratic_calls(
     logarithms). Result: the N output rows. Raises ModelError where M < 2, or where the
     anchored readout meets a head given by X (its anchor is ⟨q_i, k_i⟩, computed by φ).
     """
+    if readout not in READOUTS:
+        raise ModelError("known readouts", "repaired B.1", readout, ", ".join(READOUTS))
+    if aggregation not in (None, *AGGREGATIONS):
+        raise ModelError("known aggregations", "repaired B.1", aggregation, ", ".join(AGGREGATIONS))
     plan = Plan(Limits.of_paper(tokens=tokens, dimension=given.dimension))
     if readout == "anchored":
         given = with_own_key(given)

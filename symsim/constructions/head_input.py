@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from symsim.model import Block, Identity, Parameter, Plan, Register, beside, stack
+from symsim.model import Block, Identity, ModelError, Parameter, Plan, Register, beside, stack
 from symsim.terms import Columns
 
 
@@ -56,7 +56,13 @@ def from_qkv(tokens: int, dimension: int, value_width: int | None = None) -> Hea
 
 
 def from_x(tokens: int, dimension: int, key_width: int, value_width: int) -> HeadInput:
-    """A head given by X (tokens × dimension) and parameters W_Q, W_K, W_V."""
+    """A head given by X (tokens × dimension) and parameters W_Q, W_K, W_V.
+
+    Raises ModelError for matrices wider than the tokens: a head's are m × m (Definition 2.1′).
+    """
+    for name, width in (("W_Q", key_width), ("W_K", key_width), ("W_V", value_width)):
+        if width > dimension:
+            raise ModelError("a head's matrices are m × m", name, f"{width} columns", dimension)
     return HeadInput(
         tokens,
         query_side={"x_query": ("X", dimension)},

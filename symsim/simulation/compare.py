@@ -18,6 +18,9 @@ from symsim.simulation.large_head import LargeHead
 _REFERENCE_PRODUCTS = 2**25
 """Multiplications spent on the certified reference of a measured run; fewer rows beyond it."""
 
+RESOLUTION = arb(2) ** -32
+"""How closely enclosures must agree, as a share of the largest value, to tell anything."""
+
 _GUARD_BITS = 64
 
 _LARGEST_REFERENCE = 2**14
@@ -32,8 +35,8 @@ class Comparison:
     and overlap), False (proved different), None (not decided, or only measured).
     max_relative_error: an upper bound on ‖Y_i − T_i‖₂/‖T_i‖₂ over the compared rows that are
     finite; infinity where no bound is known, as for T_i = 0 ≠ Y_i. rows_compared: how many rows
-    the reference has. dense_error: the same bound for dense attention in the same arithmetic,
-    where measured.
+    the reference has. dense_error, dense_non_finite_rows: the same of dense attention in the
+    same arithmetic at those rows, where measured.
     """
 
     kind: Literal["exact", "enclosure", "measured"]
@@ -42,6 +45,7 @@ class Comparison:
     rows_compared: int
     non_finite_rows: int
     dense_error: float | None = None
+    dense_non_finite_rows: int | None = None
 
 
 def compare(
@@ -118,12 +122,13 @@ def _compare_enclosures(
 
 
 def _says_something(output: Array, reference: Array, value: Array) -> bool:
-    """Whether the enclosures locate every entry to within the largest |V| of its column.
+    """Whether the enclosures locate every entry to within RESOLUTION of the largest |V|.
 
-    Outputs are averages of V: wider enclosures would overlap whatever the run had returned.
+    Outputs are averages of the column of V: wide enclosures would overlap whatever the run had
+    returned.
     """
     return all(
-        _largest(difference) <= _largest(averaged)
+        _largest(difference) <= RESOLUTION * _largest(averaged)
         for difference, averaged in zip((output - reference).T, value.T, strict=True)
     )
 
@@ -139,13 +144,15 @@ def _compare_measured(numbers: Arithmetic, output: Array, head: LargeHead) -> Co
     dense = head.dense(numbers, rows)
     with numbers.working():
         finite = numbers.finite(output).all(axis=1)
+        dense_broken = int((~numbers.finite(dense).all(axis=1)).sum())
     bits = max(_bits(numbers), 64) + _GUARD_BITS
     errors = _certified_errors(numbers, (output[rows], dense), head, rows, bits)
     while errors is None and bits < _LARGEST_REFERENCE:
         bits *= 2
         errors = _certified_errors(numbers, (output[rows], dense), head, rows, bits)
     error, dense_error = errors or (math.inf, math.inf)
-    return Comparison("measured", None, error, len(rows), int((~finite).sum()), dense_error)
+    broken = int((~finite).sum())
+    return Comparison("measured", None, error, len(rows), broken, dense_error, dense_broken)
 
 
 def _certified_errors(

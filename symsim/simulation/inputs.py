@@ -84,7 +84,7 @@ def random_head(length: int, dimension: int, seed: int, *, integers: bool) -> He
         else:
             scale = dimension**-0.5 if name == "Q" else 1.0
             matrices[name] = (generator.standard_normal(shape) * scale).astype(np.float32)
-    return HeadData(f"random {length},{dimension} seed {seed}", matrices)
+    return HeadData(f"random {length},{dimension} #{seed}", matrices)
 
 
 # -- what the readers of files share ----------------------------------------------------------

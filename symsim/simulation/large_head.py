@@ -130,7 +130,7 @@ def check_exact_logits(name: str, large: LargeHead, numbers: Arithmetic) -> None
             if logit.q != 1 and numbers.name == "exact":
                 raise NotRationalError(
                     f"{found.format(excerpt(str(logit)))}, expected an integer "
-                    "(weights are 2^logit in exact)"
+                    "(weights are 2^logit in exact; exact:pl2 takes fractions)"
                 )
             bits = abs(int(logit.p)) // int(logit.q)
             total += bits

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symsim.arithmetic import Evidence
+from symsim.arithmetic.symbolic import Symbolic
 from symsim.simulation.simulate import Simulation
 
 
@@ -48,6 +49,13 @@ def _arithmetics(simulations: Sequence[Simulation]) -> str:
 
 
 def _sentence(first: Simulation, kind: str, group: Sequence[Simulation]) -> str:
+    """What came of a group, and whether the case file's answer was looked at."""
+    unread = any(s.head.expected and s.case_agrees is None for s in group)
+    ignored = " (the case file's answer was not compared)" if unread else ""
+    return _finding(first, kind, group) + ignored
+
+
+def _finding(first: Simulation, kind: str, group: Sequence[Simulation]) -> str:
     names = ", ".join(simulation.head.name for simulation in group)
     match kind:
         case "differs":
@@ -80,8 +88,8 @@ def _established(group: Sequence[Simulation]) -> str:
     match first.numbers.evidence:
         case Evidence.IDENTITY:
             return (
-                "proved for all real inputs with "
-                f"N = {first.head.length}, M = {first.tokens}, d = {first.dimension}: "
+                f"proved for all real inputs{_where_defined(first)} with "
+                f"N = {first.head.length}, M = {first.tokens}, {_widths(first)}: "
                 "the simulation equals dense attention"
             )
         case Evidence.EXACT:
@@ -96,6 +104,25 @@ def _established(group: Sequence[Simulation]) -> str:
                 f"certified for {heads}: in every entry the enclosures of the simulation and of "
                 f"dense attention overlap{answer}; {_bound(worst)}"
             )
+
+
+def _where_defined(simulation: Simulation) -> str:
+    """A restriction where a divisor was met that is not manifestly of one sign."""
+    assert isinstance(simulation.numbers, Symbolic)
+    divisor = simulation.numbers.divisor_of_unknown_sign
+    return "" if divisor is None else f" at which no divisor is zero (such as {divisor})"
+
+
+def _widths(simulation: Simulation) -> str:
+    """d, and the widths of other matrices that differ from it."""
+    matrices = {**simulation.head.matrices, **simulation.head.parameters}
+    dimension = simulation.dimension
+    others = [
+        f"{name} of {matrix.shape[1]} columns"
+        for name, matrix in matrices.items()
+        if matrix.shape[1] != dimension
+    ]
+    return ", ".join([f"d = {dimension}", *others])
 
 
 def _bound(worst: float) -> str:
@@ -113,12 +140,16 @@ def _measured(group: Sequence[Simulation]) -> str:
     rows = sum(simulation.head.length for simulation in group)
     compared = sum(simulation.comparison.rows_compared for simulation in group)
     finite = (
-        f"{broken} of {rows} rows of {heads} are NOT finite"
+        f"{broken} of the {rows} rows of {_together(group)} {_are(broken)} NOT finite"
         if broken
         else f"every row of {heads} is finite"
     )
+    dense_broken = sum(s.comparison.dense_non_finite_rows or 0 for s in group)
+    if dense_broken:
+        finite += f" (nor {_are(dense_broken)} {dense_broken} of dense attention)"
     if broken == rows:
         return f"measured: {finite}"
+    group = [s for s in group if s.comparison.non_finite_rows < s.head.length]
     scope = " finite" if broken else ""
     spread = f" among {compared} evenly spread of {rows} rows" if compared < rows else ""
     worst = max(simulation.comparison.max_relative_error for simulation in group)
@@ -127,6 +158,14 @@ def _measured(group: Sequence[Simulation]) -> str:
         f"measured: {finite}; the largest relative error of a{scope} row{spread} is "
         f"{_size(worst)}, that of dense attention in the same numbers {_size(dense)}"
     )
+
+
+def _together(group: Sequence[Simulation]) -> str:
+    return group[0].head.name if len(group) == 1 else f"{len(group)} heads together"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _size(error: float) -> str:

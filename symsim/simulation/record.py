@@ -78,6 +78,7 @@ def record(simulation: Simulation, seed: int, seconds: float) -> dict[str, Any]:
         "reference": {
             "kind": comparison.kind,
             "max_relative_error": _finite(comparison.max_relative_error),
+            "dense_non_finite_rows": comparison.dense_non_finite_rows,
             "dense_max_relative_error": _finite(comparison.dense_error),
             "equal": comparison.equal,
             "rows_compared": comparison.rows_compared,

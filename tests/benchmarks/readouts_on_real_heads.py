@@ -25,7 +25,8 @@ def entry(simulation):
     if broken == simulation.head.length:
         return f"all {broken} rows"
     ratio = f"{comparison.max_relative_error / comparison.dense_error:.2g}×"
-    return f"{ratio}, {broken} rows" if broken else ratio
+    rows = "row" if broken == 1 else "rows"
+    return f"{ratio}, {broken} {rows}" if broken else ratio
 
 
 def main():

@@ -144,7 +144,7 @@ def test_nothing_is_cut(columns, capsys, monkeypatch, tmp_path):
 def test_runs_that_break_return_1(capsys):
     arguments = ("--readout", "printed", "--arith", "float16")
     out = run_full(capsys, *arguments, code=1)
-    assert "rows of each of 8 heads are NOT finite" in out.splitlines()[-1]
+    assert "rows of 8 heads together are NOT finite" in out.splitlines()[-1]
 
 
 def test_tampered_case_returns_1(capsys, tmp_path):
@@ -258,7 +258,7 @@ def test_json_and_trace_to_standard_output(capsys):
     out, err = capsys.readouterr()
     assert json.loads(out)["N"] == 2
     assert err.startswith(
-        "random 2,1 seed 0 in ball:128\nround 1, call of 3 tokens: block (0, 0) (1 of 1)\n"
+        "random 2,1 #0 in ball:128\nround 1, call of 3 tokens: block (0, 0) (1 of 1)\n"
     )
 
 

@@ -113,7 +113,24 @@ def test_enclosures_contain_the_exact_value(head):
 
 
 @given(heads())
-@pytest.mark.parametrize("name", ["exact", "float32", "bfloat16", "float64:blas", "ball:64"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "exact",
+        "exact:pl2",
+        "mp:80",
+        "ball:64",
+        "ball:64:base2",
+        "float64",
+        "float64:blas",
+        "float32",
+        "float32:blas",
+        "float16",
+        "bfloat16",
+        "float8_e5m2",
+        "p:9:-14:15",
+    ],
+)
 def test_batched_equals_one_call_at_a_time(name, head):
     tokens, matrices = head
     numbers = arithmetic(name)

@@ -100,12 +100,12 @@ def test_disjoint():
 
 def test_the_bound_bounds():
     """The error of anything in the enclosures, computed with 200 bits."""
-    shift = arb(0, "1e-6")
+    shift = arb(0, "1e-10")
     found = compared("ball:64", real_head(), {(2, 1): lambda y: y + shift})
     assert found.equal is True
     numbers = arithmetic("ball:200")
     truth = convert(real_head(), numbers).dense(numbers)[2]
-    worst = Fraction(1, 10**6) / Fraction(float(sum(float(t.mid()) ** 2 for t in truth)) ** 0.5)
+    worst = Fraction(1, 10**10) / Fraction(float(sum(float(t.mid()) ** 2 for t in truth)) ** 0.5)
     assert worst * (1 - Fraction(1, 10**9)) < found.max_relative_error < 3 * worst
 
 

@@ -21,7 +21,7 @@ def changed(simulation, **comparison):
     )
 
 
-NAME = "random 5,2 seed 0"
+NAME = "random 5,2 #0"
 
 ESTABLISHED = {
     "symbolic": "symbolic: proved for all real inputs with N = 5, M = 3, d = 2: the simulation "
@@ -80,10 +80,36 @@ def test_no_bound():
 def test_rows_that_are_not_finite():
     some = changed(made("float16"), non_finite_rows=2)
     words = conclusion([some])
-    assert f"2 of 5 rows of {NAME} are NOT finite" in words
+    assert f"2 of the 5 rows of {NAME} are NOT finite" in words
     assert "of a finite row" in words
     every = changed(made("float16"), non_finite_rows=5)
-    assert conclusion([every]) == f"float16: measured: 5 of 5 rows of {NAME} are NOT finite."
+    assert conclusion([every]) == f"float16: measured: 5 of the 5 rows of {NAME} are NOT finite."
+
+
+def test_a_head_without_a_finite_row_says_nothing_of_the_others():
+    fine, lost = made("float16"), changed(made("float16"), non_finite_rows=5)
+    lost = changed(lost, max_relative_error=float("inf"))
+    words = conclusion([fine, lost])
+    assert "5 of the 10 rows of 2 heads together are NOT finite" in words
+    assert "error of a finite row is at most" in words
+
+
+def test_rows_that_dense_attention_loses_too():
+    words = conclusion([changed(made("float16"), non_finite_rows=1, dense_non_finite_rows=1)])
+    assert f"1 of the 5 rows of {NAME} is NOT finite (nor is 1 of dense attention)" in words
+
+
+def test_answers_that_are_not_compared():
+    run = simulate(read_case(CASES / "full-m2.json"), Options(), arithmetic("float64"))
+    assert conclusion([run]).endswith("(the case file's answer was not compared).")
+
+
+def test_a_symbolic_run_names_a_divisor_that_may_vanish():
+    run = simulate(random_head(3, 1, 0, integers=True), Options(tokens=3), arithmetic("symbolic"))
+    assert "proved for all real inputs with N = 3" in conclusion([run])
+    v = run.output[0, 0]
+    _ = v / (v + v)
+    assert "real inputs at which no divisor is zero (such as " in conclusion([run])
 
 
 def test_fewer_rows_in_the_reference():

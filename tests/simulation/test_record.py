@@ -74,7 +74,7 @@ def test_a_record():
     assert found["waivers"] == {}
     assert found["reference"] == {
         "kind": "exact", "equal": True, "max_relative_error": 0.0,
-        "dense_max_relative_error": None, "rows_compared": 11, "non_finite_rows": 0,
+        "dense_max_relative_error": None, "dense_non_finite_rows": None, "rows_compared": 11, "non_finite_rows": 0,
         "case_agrees": True,
     }  # fmt: skip
     assert found["seed"] == 7
@@ -169,6 +169,7 @@ TAMPERED = {
     "equal with an error": set_to("reference", "max_relative_error", to=0.1),
     "negative error": set_to("reference", "max_relative_error", to=-1),
     "exact with a dense error": set_to("reference", "dense_max_relative_error", to=0.1),
+    "exact with lost dense rows": set_to("reference", "dense_non_finite_rows", to=1),
     "volatile field outside": set_to("volatile", "seed", to=0),
     "window of a full mask": set_to("window", to=3),
     **{f"no {name}": drop(name) for name in [*CONTRACT, "volatile"]},
