@@ -141,6 +141,7 @@ LOG_SUM_EXP = Statement(
                 domain(real(x), real(c)),
             ),
             expect=Kind.REFUTED,
+            role="lemma",
         ),
     ),
 )

@@ -21,7 +21,7 @@ from symsim.claims import (
     sizes,
     symbols,
 )
-from symsim.terms import exp
+from symsim.terms import constant, exp
 
 from .plans import (
     arranged_rows,
@@ -122,12 +122,12 @@ B1 = Statement(
         Step(
             "B.1.5",
             "Logits: ⟨(q, 1), (k, 1)⟩ = ⟨q, k⟩ + 1 among real tokens (one coordinate).",
-            identity(q * k + 1 * 1, q * k + 1, domain(real(q), real(k))),
+            identity(q * k + constant(1) * 1, q * k + 1, domain(real(q), real(k))),
         ),
         Step(
             "B.1.5′",
             "Logits in the last row and column: ⟨(0, 1), (k, 1)⟩ = 1.",
-            identity(0 * k + 1 * 1, 1, domain(real(k))),
+            identity(0 * k + constant(1) * 1, 1, domain(real(k))),
         ),
         Step(
             "B.1.6",

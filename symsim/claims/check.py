@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import signal
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from time import perf_counter
 
-from symsim.claims.decide import decide
+from symsim.claims.claim import Claim, Formula, Induction, Partition
+from symsim.claims.decide import all_engines, decide
 from symsim.claims.library import load
 from symsim.claims.mutation import MutantReport, mutate
 from symsim.claims.statement import Document, Statement, Step
+from symsim.claims.status import Standings, Status, is_printed, standings
 from symsim.claims.verdict import Kind, Verdict
-
-
-class Status(Enum):
-    """What the steps say of a statement."""
-
-    HOLDS_AS_PRINTED = "holds as printed"
-    HOLDS_AFTER_REPAIR = "holds after repair"
-    CONDITIONAL = "conditional"  # on what is imported
-    FAILS = "fails"
-    OPEN = "open"
+from symsim.simulation import ResourceError
 
 
 @dataclass(frozen=True)
@@ -45,12 +40,26 @@ class StepResult:
 
 @dataclass(frozen=True, eq=False)
 class StatementResult:
-    """A statement's steps and what they say: as printed, and after repair."""
+    """A statement's checked steps and what they say: as printed, and after repair."""
 
     statement: Statement
     steps: tuple[StepResult, ...]
-    as_printed: Status
-    after_repair: Status
+    standings: Standings
+
+    @property
+    def as_printed(self) -> Status:
+        """The status as printed; after repair where no step is printed in the paper."""
+        return self.standings.as_printed.status
+
+    @property
+    def after_repair(self) -> Status:
+        """The status with refuted steps replaced by their repairs."""
+        return self.standings.after_repair.status
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether the statement has steps of the paper's."""
+        return is_printed(self.statement)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +80,13 @@ class DocumentResult:
         return bool(self.steps) and all(step.as_expected for step in self.steps)
 
 
+class MissingEngineError(RuntimeError):
+    """A package that an engine needs is not installed."""
+
+
+_ENGINES = ("cvc5", "flint", "sympy", "z3")
+"""Modules of the engines' packages."""
+
 Progress = Callable[[str], None]
 
 
@@ -79,111 +95,135 @@ def check(
     only: Sequence[str] = (),
     *,
     jobs: int = 1,
+    mutants: bool = True,
     progress: Progress | None = None,
 ) -> DocumentResult:
     """Decide the steps of a document (`only` those of the named statements or steps).
 
-    Steps repaired or used elsewhere count for a status only where they are checked too, so a
-    status is computed from the whole document's selection. jobs: worker processes.
+    A status that depends on steps not selected is PARTLY_CHECKED, or FAILS. jobs: worker
+    processes. mutants: whether proved claims are mutated. progress: told every step's name.
+    Raises ValueError for jobs < 1, MissingEngineError for a package that is not installed,
+    ResourceError if a worker process dies.
     """
+    if jobs < 1:
+        raise ValueError(f"jobs is {jobs}, expected at least 1")
+    for module in _ENGINES:
+        if importlib.util.find_spec(module) is None:
+            raise MissingEngineError(f"engine {module}: not installed, expected with symsim")
     document = load(path)
-    chosen = [
-        step.name
-        for statement in document.statements
-        for step in statement.steps
-        if not only or statement.id in only or step.name in only
-    ]
     results: dict[str, StepResult] = {}
-    for result in _results(path, chosen, jobs):
+    for result in _results(path, chosen(document, only), jobs, mutants):
         results[result.name] = result
         if progress:
             progress(result.name)
-    return DocumentResult(document, _statements(document, results))
+    return assemble(document, results)
 
 
-def _results(path: Path, chosen: Sequence[str], jobs: int) -> Iterator[StepResult]:
-    if jobs == 1 or len(chosen) < 2:
-        for name in chosen:
-            yield check_step(path, name)
+def chosen(document: Document, only: Collection[str] = ()) -> tuple[Step, ...]:
+    """The steps of the named statements, and the named steps; all without names."""
+    return tuple(
+        step
+        for statement in document.statements
+        for step in statement.steps
+        if not only or statement.id in only or step.name in only
+    )
+
+
+def assemble(document: Document, results: Mapping[str, StepResult]) -> DocumentResult:
+    """Results of steps, by name, as the result of their document."""
+    stands = standings(document, {name: result.verdict for name, result in results.items()})
+    found = []
+    for statement in document.statements:
+        steps = tuple(results[step.name] for step in statement.steps if step.name in results)
+        if steps:
+            found.append(StatementResult(statement, steps, stands[statement.id]))
+    return DocumentResult(document, tuple(found))
+
+
+def _results(path: Path, steps: Sequence[Step], jobs: int, mutants: bool) -> Iterator[StepResult]:
+    if jobs == 1 or len(steps) < 2:
+        for step in steps:
+            yield result_of(step, mutants=mutants)
         return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        futures = [pool.submit(check_step, path, name) for name in chosen]
-        for future in as_completed(futures):
-            yield future.result()
+    slow_first = sorted(steps, key=_is_fast)
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        min(jobs, len(steps)),
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_die_of_interrupts,
+    )
+    with pool:
+        futures = [pool.submit(check_step, path, step.name, mutants=mutants) for step in slow_first]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except BaseException as error:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(multiprocessing.active_children()) - others:
+                worker.terminate()
+            if isinstance(error, BrokenProcessPool):
+                raise ResourceError("a worker process died, perhaps for want of memory") from None
+            raise
 
 
-def check_step(path: Path, name: str) -> StepResult:
+def _die_of_interrupts() -> None:
+    """Ctrl-C goes to workers too: they end at once, and only the parent speaks."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _is_fast(step: Step) -> bool:
+    """Whether a step takes a second: a long one that starts last would be waited for."""
+    match step.claim:
+        case Formula():
+            return step.claim.relation.comparison == "="
+        case Partition() | Induction():
+            return False
+        case _:
+            return True
+
+
+def check_step(path: Path, name: str, *, mutants: bool = True) -> StepResult:
     """The result of one step of the document at `path`."""
-    steps = {step.name: step for s in load(path).statements for step in s.steps}
-    return result_of(steps[name])
+    steps = {step.name: step for step in load(path).steps}
+    return result_of(steps[name], mutants=mutants)
 
 
-def result_of(step: Step) -> StepResult:
-    """Decide a step's claim and its mutants."""
+def result_of(step: Step, *, mutants: bool = True) -> StepResult:
+    """Decide a step's claim and its mutants.
+
+    What breaks down, in a plan of the document for one, leaves the step undecided: it is no
+    flaw of the claim.
+    """
     start = perf_counter()
-    verdict = decide(step.claim)
-    mutants = mutate(step.claim, verdict, step.survivors, decide)
-    return StepResult(step.name, verdict, step.expect, mutants, perf_counter() - start)
+    report = MutantReport()
+    try:
+        verdict = decide(step.claim)
+    except MemoryError:
+        raise
+    except Exception as error:
+        verdict = Verdict(Kind.UNDECIDED, "", f"deciding it failed: {_named(error)}")
+    try:
+        if mutants:
+            report = mutate(step.claim, verdict, step.survivors, decide_mutant)
+    except MemoryError:
+        raise
+    except Exception as error:
+        report = MutantReport(unexplained=(f"mutating it failed: {_named(error)}",))
+    return StepResult(step.name, verdict, step.expect, report, perf_counter() - start)
 
 
-def _statements(
-    document: Document, results: Mapping[str, StepResult]
-) -> tuple[StatementResult, ...]:
-    by_id: dict[str, StatementResult] = {}
-    for statement in document.order():
-        found = tuple(results[s.name] for s in statement.steps if s.name in results)
-        if found:
-            used = [by_id[name] for name in statement.uses if name in by_id]
-            own = _own_status(document, statement, results)
-            after = (own[1], *(result.after_repair for result in used))
-            printed = (own[0], *(result.as_printed for result in used))
-            if all(step.role != "printed" for step in statement.steps):
-                printed = after  # not a statement of the paper's
-            by_id[statement.id] = StatementResult(
-                statement, found, _weakest(printed), _weakest(after)
-            )
-    return tuple(by_id[s.id] for s in document.statements if s.id in by_id)
+def _named(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def _own_status(
-    document: Document, statement: Statement, results: Mapping[str, StepResult]
-) -> tuple[Status, Status]:
-    """(as printed, after repair) from the statement's own steps."""
-    repairs = {
-        step.repairs: step.name for s in document.statements for step in s.steps if step.repairs
-    }
-    printed, after = [Status.HOLDS_AS_PRINTED], [Status.HOLDS_AS_PRINTED]
-    for step in statement.steps:
-        if step.name not in results:
-            continue
-        status = _STATUS.get(results[step.name].verdict.kind, Status.OPEN)
-        if step.role == "printed":
-            printed.append(status)
-        elif step.role == "lemma" and step.expect is not Kind.PROVED:
-            continue  # a lemma may show that something fails
-        repair = repairs.get(step.name)
-        if status is Status.FAILS and repair is not None and repair in results:
-            mended = results[repair].verdict.kind is Kind.PROVED
-            status = Status.HOLDS_AFTER_REPAIR if mended else Status.OPEN
-        after.append(status)
-    return _weakest(printed), _weakest(after)
+_SLOW = {"cvc5", "ball"}
+"""Engines that are asked of a mutant only if the others do not settle it."""
 
 
-_STATUS = {
-    Kind.PROVED: Status.HOLDS_AS_PRINTED,
-    Kind.REFUTED: Status.FAILS,
-    Kind.IMPORTED: Status.CONDITIONAL,
-}
-
-_FROM_WEAKEST = (
-    Status.FAILS,
-    Status.OPEN,
-    Status.CONDITIONAL,
-    Status.HOLDS_AFTER_REPAIR,
-    Status.HOLDS_AS_PRINTED,
-)
-
-
-def _weakest(statuses: Sequence[Status]) -> Status:
-    return min(statuses, key=_FROM_WEAKEST.index)
+def decide_mutant(claim: Claim) -> Verdict:
+    """The verdict on a mutant: of fast engines if two of them prove it, or one refutes it."""
+    if isinstance(claim, Formula):
+        verdict = decide(claim, [e for e in all_engines() if e.name not in _SLOW])
+        if verdict.kind is Kind.REFUTED or len(set(verdict.provers)) > 1:
+            return verdict
+    return decide(claim)

@@ -10,7 +10,7 @@ from symsim.arithmetic import Arithmetic, Array
 from symsim.claims.domain import Domain, Relation, Variable, equal
 from symsim.claims.mistakes import Mistake
 from symsim.model import Plan
-from symsim.terms import Number, Term
+from symsim.terms import Number, Term, formula
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +26,12 @@ class Formula:
 
     def __post_init__(self) -> None:
         self.domain.check(self.relation, "the claim")
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it holds by being written down: A = A or A ≤ A, the same term twice."""
+        same = self.relation.left is self.relation.right
+        return same and self.relation.comparison in ("=", "<=")
 
     def __str__(self) -> str:
         return f"{self.relation}, for all {self.domain}"
@@ -61,10 +67,11 @@ class Partition:
     quotients: tuple[tuple[Term, Term, Term], ...] = ()
 
     def __str__(self) -> str:
-        whole, member = (" and ".join(map(str, part)) for part in (self.whole, self.member))
+        whole = "".join(f", {relation}" for relation in self.whole)
+        member = " and ".join(map(str, self.member))
         return (
-            f"each {self.element.name} with {whole} lies in exactly one cell {self.index.name}: "
-            f"{member}, {self.index}, for all {self.parameters}"
+            f"each {self.element}{whole} lies in exactly one cell, where cell {self.index.name} "
+            f"has {member}; {self.index}; for all {self.parameters}"
         )
 
 
@@ -76,6 +83,12 @@ class Size:
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {value}" for name, value in self.values.items())
+
+
+def _at_sizes(sizes: Sequence[Size]) -> str:
+    if len(sizes) == 1:
+        return str(sizes[0])
+    return f"{len(sizes)} sizes from ({sizes[0]}) to ({sizes[-1]})"
 
 
 def sizes(names: str, *rows: Sequence[int]) -> tuple[Size, ...]:
@@ -103,7 +116,10 @@ class Execution:
     mistakes: tuple[Mistake, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.what}, executed in {', '.join(self.arithmetics)}"
+        return (
+            f"{self.what} returns what its reference does, in {' and '.join(self.arithmetics)}, "
+            f"at {_at_sizes(self.sizes)}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +137,12 @@ class Count:
     sizes: tuple[Size, ...]
     ceilings: tuple[tuple[str, Term, Term], ...] = ()
 
+    def __str__(self) -> str:
+        ceilings = "".join(
+            f", {name} = ⌈{formula(over / under)}⌉" for name, over, under in self.ceilings
+        )
+        return f"{self.what} = {formula(self.closed_form)}{ceilings}, at {_at_sizes(self.sizes)}"
+
 
 @dataclass(frozen=True, eq=False)
 class Acceptance:
@@ -129,6 +151,9 @@ class Acceptance:
     what: str
     plan: Callable[[Size], Plan]
     sizes: tuple[Size, ...]
+
+    def __str__(self) -> str:
+        return f"the model accepts {self.what}, at {_at_sizes(self.sizes)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +166,11 @@ class Evaluation:
     arithmetic: str
     result: Fraction | int | None
 
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        result = "is not finite" if self.result is None else f"is {self.result}"
+        return f"{self.what}: {formula(self.term)} {result} in {self.arithmetic} at {at}"
+
 
 @dataclass(frozen=True, eq=False)
 class Counterexample:
@@ -148,6 +178,10 @@ class Counterexample:
 
     refutes: Formula
     values: Mapping[str, Fraction | int]
+
+    def __str__(self) -> str:
+        at = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        return f"not {self.refutes.relation} at {at}, a point of {self.refutes.domain}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +192,9 @@ class Induction:
     base: Formula
     step: Formula
 
+    def __str__(self) -> str:
+        return f"by induction on {self.variable}: base {self.base}; step {self.step}"
+
 
 @dataclass(frozen=True)
 class Imported:
@@ -166,12 +203,18 @@ class Imported:
     citation: str
     assumes: str
 
+    def __str__(self) -> str:
+        return f"imported from {self.citation}: {self.assumes}"
+
 
 @dataclass(frozen=True)
 class Unproved:
     """A step that this document does not settle yet, and what would."""
 
     reason: str = field(default="")
+
+    def __str__(self) -> str:
+        return f"not settled here: {self.reason}"
 
 
 Claim = (

@@ -19,11 +19,14 @@ from symsim.claims.claim import (
     Partition,
     Unproved,
 )
+from symsim.claims.domain import DomainError
 from symsim.claims.engines.base import Engine
-from symsim.claims.execute import acceptance, count, evaluation, execute
+from symsim.claims.execute import acceptance, count, evaluation, execute, failed
+from symsim.claims.induction import mismatch
 from symsim.claims.obligations import obligations
 from symsim.claims.verdict import Evidence, Kind, Verdict, combine
-from symsim.claims.witness import failure_at, inhabitant
+from symsim.claims.witness import failure_at, holds, inhabitant
+from symsim.terms import TermError
 
 
 @cache
@@ -75,11 +78,20 @@ def decide(claim: Claim, engines: Sequence[Engine] | None = None) -> Verdict:
 def decide_formula(claim: Formula, engines: Sequence[Engine] | None = None) -> Verdict:
     """Every engine on the formula, after its domain and its obligations.
 
-    An empty (or not visibly inhabited) domain leaves the claim undecided: it would hold of
-    nothing. An obligation that fails refutes the claim, one not proved leaves it undecided.
+    Two sides that are the same term leave it undecided: A = A says nothing that could fail. So
+    does an empty (or not visibly inhabited) domain: it would hold of nothing. An obligation that
+    fails refutes the claim, one not proved leaves it undecided.
     """
-    engines = all_engines() if engines is None else engines
-    point = inhabitant(claim.domain)
+    if claim.says_nothing:
+        return Verdict(Kind.UNDECIDED, "", "both sides are the same term: nothing is checked")
+    return _decided(claim, all_engines() if engines is None else engines)
+
+
+def _decided(claim: Formula, engines: Sequence[Engine]) -> Verdict:
+    try:
+        point = inhabitant(claim.domain)
+    except TermError as error:
+        return Verdict(Kind.UNDECIDED, "", f"no points of the domain can be made: {error}")
     if point is None:
         reason = "no point of the domain was found: the claim may speak of nothing"
         return Verdict(Kind.UNDECIDED, "", reason)
@@ -116,33 +128,65 @@ def _all(claim: Formula, engines: Sequence[Engine]) -> list[Evidence]:
 
 
 def _one(claim: Formula, engine: Engine) -> Evidence | None:
-    """What an engine says; that it broke down is said of the engine, not of the claim."""
+    """What an engine says; that it broke down is said of the engine, not of the claim.
+
+    A counterexample is certified here once more, whatever the engine did: it counts only if it
+    lies in the domain and the relation fails at it.
+    """
     try:
-        return engine.decide(claim)
+        found = engine.decide(claim)
+        if found is None or found.kind is not Kind.REFUTED:
+            return found
+        if found.witness is not None and failure_at(claim, found.witness) is not None:
+            return found
     except Exception as error:
-        line = f"the engine failed: {type(error).__name__}: {error}"
-        return Evidence(engine.name, Kind.UNDECIDED, "", (line,))
+        return failed(engine.name, error)
+    shown = "no values" if found.witness is None else show(dict(found.witness))
+    line = f"its counterexample is not certified: {shown}"
+    return Evidence(engine.name, Kind.UNDECIDED, "", (line,))
 
 
 def _counterexample(claim: Counterexample) -> Evidence:
-    """The values lie in the domain, and the relation fails there, certified."""
+    """Whether the values lie in the domain and the relation fails there; both are certified.
+
+    Raises DomainError unless the values are those of the domain's symbols.
+    """
+    on, relation = claim.refutes.domain, claim.refutes.relation
+    if set(claim.values) != set(on.names):
+        raise DomainError(
+            f"the counterexample gives {', '.join(claim.values) or 'nothing'}, "
+            f"expected {', '.join(on.names) or 'nothing'}"
+        )
     scope = show(dict(claim.values))
     if failure := failure_at(claim.refutes, claim.values):
         return Evidence("execution", Kind.PROVED, scope, failure.lines)
-    line = f"{claim.refutes.relation} does not fail at {scope}, or that is not in the domain"
     witness = {name: Fraction(value) for name, value in claim.values.items()}
+    fractional = [v for v in on.variables if v.integer and witness[v.name].denominator != 1]
+    outside = [given for given in on.relations if holds(given, witness) not in (True, None)]
+    if fractional or outside:
+        violated = f"{fractional[0].name} is an integer" if fractional else str(outside[0])
+        line = f"{scope} is not in the domain: {violated} fails"
+    elif holds(relation, witness) is True:
+        line = f"{relation} holds at {scope}"
+    else:
+        line = f"no precision decides {relation} or the domain at {scope}"
+        return Evidence("execution", Kind.UNDECIDED, scope, (line,))
     return Evidence("execution", Kind.REFUTED, scope, (line,), witness)
 
 
 def _induction(claim: Induction, engines: Sequence[Engine] | None) -> Verdict:
-    """PROVED where base and step are; otherwise the first that is not, and why."""
+    """PROVED where base and step are, of one statement; otherwise the first that is not."""
+    engines = all_engines() if engines is None else engines
     evidence: list[Evidence] = []
     for part, formula in (("base", claim.base), ("step", claim.step)):
-        verdict = decide_formula(formula, engines)
+        verdict = _decided(formula, engines)
         evidence += verdict.evidence
         if verdict.kind is not Kind.PROVED:
             reason = f"{part}: {verdict.reason}"
             return Verdict(verdict.kind, verdict.scope, reason, tuple(evidence), verdict.witness)
+    if (why := mismatch(claim)) is not None:
+        reason = f"base and step are no induction: {why}"
+        return Verdict(Kind.UNDECIDED, "", reason, tuple(evidence))
     provers = ", ".join(dict.fromkeys(e.engine for e in evidence if e.kind is Kind.PROVED))
     scope = f"all {claim.variable} from the base on"
     return Verdict(Kind.PROVED, scope, f"base and step by {provers}", tuple(evidence))

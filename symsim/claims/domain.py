@@ -48,6 +48,7 @@ class Variable:
     """A symbol that ranges over the reals or the integers, between bounds.
 
     Bounds are terms in symbols declared before it; an open bound is not attained.
+    Raises DomainError for a term that is no symbol.
     """
 
     symbol: Term
@@ -56,6 +57,10 @@ class Variable:
     upper: Term | None = None
     lower_open: bool = False
     upper_open: bool = False
+
+    def __post_init__(self) -> None:
+        if self.symbol.kind is not Kind.COLUMN:
+            raise DomainError(f"{self.symbol!r} is declared, expected a symbol")
 
     @property
     def name(self) -> str:
@@ -107,7 +112,10 @@ def integer(
 
 
 class DomainError(ValueError):
-    """A claim uses a symbol that its domain does not declare, or one is declared twice."""
+    """A claim uses a symbol that its domain does not declare, or one is declared twice.
+
+    Also: what is declared is no symbol, or a point leaves symbols of the domain out.
+    """
 
 
 @dataclass(frozen=True, eq=False)

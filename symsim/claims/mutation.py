@@ -11,6 +11,7 @@ from symsim.claims.domain import Relation
 from symsim.claims.execute import count, execute
 from symsim.claims.mistakes import mistaken
 from symsim.claims.mutants import judge, select
+from symsim.claims.obligations import obligations
 from symsim.claims.verdict import Kind, Verdict
 from symsim.terms import Kind as TermKind
 from symsim.terms import Term, constant, postorder
@@ -58,7 +59,7 @@ def _fates(claim: Claim, decide: Decide) -> Iterator[tuple[str, str]]:
     match claim:
         case Formula():
             for mutant in select(claim).mutants:
-                yield mutant.description, judge(mutant, decide)
+                yield mutant.description, judge(mutant, lambda f: _of_mutant(f, decide))
         case Partition():
             for what, changed in _partitions(claim):
                 yield what, _killed(decide(changed))
@@ -73,6 +74,17 @@ def _fates(claim: Claim, decide: Decide) -> Iterator[tuple[str, str]]:
                 yield mistake.what, "killed" if Kind.REFUTED in found else "alive"
         case _:
             return
+
+
+def _of_mutant(claim: Formula, decide: Decide) -> Verdict:
+    """The verdict on a mutant; where it became A = A, that on what A needs to have a value."""
+    if not claim.says_nothing:
+        return decide(claim)
+    for needed in obligations(claim):
+        verdict = decide(needed)
+        if verdict.kind is not Kind.PROVED:
+            return verdict
+    return Verdict(Kind.PROVED, "all sizes", "both sides are the same term")
 
 
 def _killed(verdict: Verdict) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from symsim.claims.claim import Claim
 from symsim.claims.verdict import Kind
@@ -23,7 +23,8 @@ class Step:
     role: printed (as the paper has it), repaired (what replaces the printed step `repairs`),
     or lemma (a building block of ours). finding: the finding that this step establishes.
     A printed step known to fail expects REFUTED. survivors: mutants that are expected to stay
-    alive, by description, with the reason.
+    alive, by description, with the reason. Raises DocumentError for an unknown role, and where
+    a step repairs another without being a repaired one, or the other way round.
     """
 
     name: str
@@ -34,6 +35,16 @@ class Step:
     repairs: str | None = None
     finding: str | None = None
     survivors: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.role not in get_args(Role):
+            roles = ", ".join(get_args(Role))
+            raise DocumentError(f"{self.name}: role is {self.role!r}, expected one of {roles}")
+        if (self.role == "repaired") != (self.repairs is not None):
+            raise DocumentError(
+                f"{self.name}: role is {self.role} and repairs is {self.repairs!r}; a repaired "
+                "step, and no other, names the step that it repairs"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +86,8 @@ class Objection:
 class Document:
     """A proof document: a paper's statements in its order, findings and objections.
 
-    Raises DocumentError for a repeated name, an unknown reference, or statements that use each
-    other in a circle.
+    The id is a file name. Raises DocumentError for one that is not, for a repeated name, an
+    unknown reference, or statements that rest on each other in a circle.
     """
 
     id: str
@@ -86,34 +97,62 @@ class Document:
     objections: tuple[Objection, ...] = ()
 
     def __post_init__(self) -> None:
-        steps = [step for statement in self.statements for step in statement.steps]
+        if not self.id or {"/", "\\", "\0"} & set(self.id) or self.id.startswith("."):
+            raise DocumentError(f"id is {self.id!r}, expected what can name a file")
+        if not self.statements:
+            raise DocumentError("no statements, expected at least one")
         _check_unique("statement", [statement.id for statement in self.statements])
-        _check_unique("step", [step.name for step in steps])
-        names = {step.name for step in steps}
-        for step in steps:
-            _check_known(step.name, "repairs", [step.repairs] if step.repairs else [], names)
-        for finding in self.findings:
-            _check_known(finding.id, "steps", finding.steps, names)
-        for objection in self.objections:
-            _check_known(objection.source, "steps", objection.steps, names)
+        _check_unique("step", [step.name for step in self.steps])
+        _check_unique("finding", [finding.id for finding in self.findings])
+        self._check_references()
+        self.order()
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, statement by statement."""
+        return tuple(step for statement in self.statements for step in statement.steps)
+
+    def _check_references(self) -> None:
+        steps = {step.name for step in self.steps}
+        statements = {statement.id for statement in self.statements}
+        findings = {finding.id for finding in self.findings}
         for statement in self.statements:
             if not statement.steps:
                 raise DocumentError(f"{statement.id}: no steps, expected at least one")
-            known = {other.id for other in self.statements}
-            _check_known(statement.id, "uses", statement.uses, known)
-        self.order()
+            _check_known(statement.id, "uses", statement.uses, statements)
+        for step in self.steps:
+            _check_known(step.name, "repairs", [step.repairs] if step.repairs else [], steps)
+            _check_known(step.name, "finding", [step.finding] if step.finding else [], findings)
+        for finding in self.findings:
+            _check_known(finding.id, "steps", finding.steps, steps)
+        for objection in self.objections:
+            _check_known(objection.source, "steps", objection.steps, steps)
+
+    def repairs_of(self, step: Step) -> tuple[Step, ...]:
+        """The steps that replace `step`, anywhere in the document; all of them are needed."""
+        return tuple(other for other in self.steps if other.repairs == step.name)
+
+    def rests_on(self, statement: Statement) -> tuple[str, ...]:
+        """What the statement uses, and what statements use that repair steps of it."""
+        repaired = {step.name for step in statement.steps}
+        repairing = [
+            other.uses
+            for other in self.statements
+            if other is not statement and any(step.repairs in repaired for step in other.steps)
+        ]
+        return tuple(dict.fromkeys(name for uses in (statement.uses, *repairing) for name in uses))
 
     def order(self) -> tuple[Statement, ...]:
-        """The statements, each after those it uses."""
+        """The statements, each after those it rests on."""
         by_id = {statement.id: statement for statement in self.statements}
         done: dict[str, Statement] = {}
 
         def visit(statement: Statement, path: tuple[str, ...]) -> None:
             if statement.id in path:
-                circle = " → ".join((*path, statement.id))
+                circle = " → ".join((*path[path.index(statement.id) :], statement.id))
                 raise DocumentError(f"statements use each other in a circle: {circle}")
             if statement.id not in done:
-                for used in statement.uses:
+                for used in self.rests_on(statement):
                     visit(by_id[used], (*path, statement.id))
                 done[statement.id] = statement
 

@@ -84,8 +84,9 @@ def combine(evidence: Sequence[Evidence]) -> Verdict:
     return Verdict(Kind.UNDECIDED, "", "no engine applies", found)
 
 
-def _witness_size(evidence: Evidence) -> int:
-    """Readers want the smallest counterexample."""
-    return sum(
-        abs(value.numerator) + value.denominator for value in (evidence.witness or {}).values()
-    )
+def _witness_size(evidence: Evidence) -> tuple[bool, int]:
+    """Readers want the smallest counterexample, and one that is shown before one that is not."""
+    if evidence.witness is None:
+        return True, 0
+    size = sum(abs(value.numerator) + value.denominator for value in evidence.witness.values())
+    return False, size

@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import symsim
 from symsim.arithmetic import NumberError, UndecidableError
+from symsim.claims.check import MissingEngineError
 from symsim.claims.library import LoadError
 from symsim.cli import check, exit_codes, listing, report, run, show
 from symsim.cli.output import OutputError
@@ -26,6 +27,7 @@ _EXIT_CODES: tuple[tuple[type[Exception], int], ...] = (
     (LoadError, exit_codes.USAGE),
     (SelectionError, exit_codes.USAGE),
     (OutputError, exit_codes.ENVIRONMENT),
+    (MissingEngineError, exit_codes.ENVIRONMENT),
 )
 """The first that fits counts."""
 

@@ -74,7 +74,8 @@ def test_a_record():
     assert found["waivers"] == {}
     assert found["reference"] == {
         "kind": "exact", "equal": True, "max_relative_error": 0.0,
-        "dense_max_relative_error": None, "dense_non_finite_rows": None, "rows_compared": 11, "non_finite_rows": 0,
+        "dense_max_relative_error": None, "dense_non_finite_rows": None,
+        "rows_compared": 11, "non_finite_rows": 0,
         "case_agrees": True,
     }  # fmt: skip
     assert found["seed"] == 7

@@ -154,7 +154,6 @@ def _covered(
 ) -> tuple[str, ...] | None:
     lines: list[str] = []
     for case in parameters.cases(selection):
-        parameters.signs.given.clear()
         line = _holds(claim.relation, case.columns, parameters)
         if line is None:
             parameters.learn(claim.domain.hypotheses, case.columns)
@@ -163,6 +162,8 @@ def _covered(
                 return None
             line += ", by its factors and the hypotheses"
         lines.append("; ".join((*case.lines, line)))
+        # The next case is written out before this loop sees it.
+        parameters.signs.given.clear()
     return tuple(lines)
 
 

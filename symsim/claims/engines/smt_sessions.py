@@ -42,7 +42,7 @@ class Session(Protocol):
     """One query to a solver. Numbers are integers or reals and are not mixed in an operation."""
 
     def variable(self, name: str, *, integer: bool) -> Expression:
-        """A new unknown; names are for reading, and different."""
+        """A new unknown, different from all others, whatever their names: these are for reading."""
 
     def number(self, value: Fraction, *, integer: bool) -> Expression:
         """A constant."""
@@ -87,8 +87,12 @@ class Z3Session:
         self._solver.set("random_seed", _SEED)
         self._solver.set("rlimit", Z3_RESOURCES)
         self._solver.set("timeout", int(1000 * TIME_LIMIT))
+        self._names: dict[str, int] = {}
 
     def variable(self, name: str, *, integer: bool) -> Expression:
+        # To z3 a name is the variable: two that read alike, as excerpts may, would be one.
+        times = self._names[name] = self._names.get(name, 0) + 1
+        name = name if times == 1 else f"{name} #{times}"
         return z3.Int(name, self._context) if integer else z3.Real(name, self._context)
 
     def number(self, value: Fraction, *, integer: bool) -> Expression:
