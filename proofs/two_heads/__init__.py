@@ -14,6 +14,8 @@ DOCUMENT = Document(
     statements=(
         model.BLOCKS,
         model.LAYER,
+        model.TRANSFORMER,
+        model.MASKS,
         model.NUMBERS,
         a1.A1,
         a2.A2,

@@ -3,6 +3,7 @@
 from symsim.claims import (
     Execution,
     Kind,
+    Mistake,
     Statement,
     Step,
     domain,
@@ -53,7 +54,27 @@ A2 = Statement(
         Step(
             "A.2.4",
             "With v_i = N·X[i,:], every row is the sum.",
-            Execution("A.2", sum_by_values, token_inputs, every_row_is_the_sum, tokens),
+            Execution(
+                "A.2",
+                sum_by_values,
+                token_inputs,
+                every_row_is_the_sum,
+                tokens,
+                mistakes=(
+                    Mistake(
+                        "factor N + 1",
+                        "a2_sum_of_tokens",
+                        "{name: tokens * summand",
+                        "{name: (tokens + 1) * summand",
+                    ),
+                    Mistake(
+                        "keys of the tokens instead of ones",
+                        "a2_sum_of_tokens",
+                        'key={"one": Block("one", Identity(1))}',
+                        'key={"one": Block(next(iter(sums)), Identity(1))}',
+                    ),
+                ),
+            ),
             role="repaired",
             repairs="A.2.3",
             finding="G28",

@@ -9,6 +9,7 @@ from symsim.claims import (
     Evaluation,
     Execution,
     Kind,
+    Mistake,
     Statement,
     Step,
     Unproved,
@@ -205,6 +206,26 @@ B1 = Statement(
                 head_inputs,
                 dense_head,
                 divisible,
+                mistakes=(
+                    Mistake(
+                        "a one in the synthetic row of V′",
+                        "b1_as_printed",
+                        "indicator(token, tokens)",
+                        "indicator(token, tokens + 1)",
+                    ),
+                    Mistake(
+                        "ψ returns r",
+                        "b1_as_printed",
+                        "token.r / (1 - token.r)",
+                        "token.r",
+                    ),
+                    Mistake(
+                        "the merge weighs blocks equally",
+                        "b1_as_printed",
+                        '"B": token.R * token.A',
+                        '"B": token.R',
+                    ),
+                ),
             ),
         ),
         Step(

@@ -143,6 +143,20 @@ B1_REPAIRED = Statement(
                 dense_head,
                 uneven,
                 ("symbolic", "exact:pl2"),
+                mistakes=(
+                    Mistake(
+                        "value A_t in place of B_t/A_t",
+                        "aggregation",
+                        '"value": token.B / token.A}',
+                        '"value": 0 * token.B + token.A}',
+                    ),
+                    Mistake(
+                        "logit A_t in place of ln A_t",
+                        "aggregation",
+                        '"logit": log(token.A)',
+                        '"logit": 1 * token.A',
+                    ),
+                ),
             ),
             role="repaired",
             repairs="B.1.14",
@@ -220,6 +234,21 @@ B1_REPAIRED = Statement(
             "B.1R.bound",
             "T·M ≤ 2N, so T² ≤ 4(N/M)², for N ≥ M ≥ 2.",
             bound_on_blocks,
+            role="lemma",
+            finding="G01",
+        ),
+        Step(
+            "B.1R.squares",
+            "T·M ≤ 2N gives T² ≤ 4(N/M)².",
+            inequality(
+                at_most(T * T, 4 * (N / M) * (N / M)),
+                domain(
+                    real(M, at_least=2),
+                    real(N, at_least=M),
+                    real(T, at_least=0),
+                    at_most(T * M, 2 * N),
+                ),
+            ),
             role="lemma",
             finding="G01",
         ),

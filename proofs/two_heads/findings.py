@@ -9,7 +9,10 @@ FINDINGS = (
         "M real tokens and a synthetic one are M + 1 tokens for an oracle that takes M.",
         "Blocks of M − 1 real tokens: T = ⌈N/(M − 1)⌉, T² block calls, T² ≤ 4(N/M)².",
         "referee 3",
-        ("B.1.0′", "B.1.4", "B.1R.tokens", "B.1R.equals", "B.1R.bound", "B.1R.sharp"),
+        (
+            "B.1.0′", "B.1.4", "B.1R.tokens", "B.1R.equals", "B.1R.bound", "B.1R.squares",
+            "B.1R.sharp",
+        ),
         open_part="causal masks (B.5, B.6)",
     ),
     Finding(
@@ -77,12 +80,14 @@ FINDINGS = (
     Finding(
         "G28",
         "printing",
-        "Layer formula with W^V for W^K; S_t from (t−1)M in the proofs; shapes of A.1's U; "
+        "Layer formula with W^V for W^K; ψ_ℓ inside f_ℓ and again outside; S_t from (t−1)M in the "
+        "proofs; shapes of A.1's U; "
         '"k_i" and "1 × d" in A.2; corner of W^Q″.',
         "A corrected statement beside each.",
         "referee minor 2 and 4; rest new",
         (
-            "2.1.2", "2.1.3", "2.3.2", "2.3.3", "A.1.2", "A.1.3", "A.2.3", "A.2.4", "A.2.5",
+            "2.1.2", "2.1.3", "2.2.1", "2.2.2",
+            "2.3.2", "2.3.3", "A.1.2", "A.1.3", "A.2.3", "A.2.4", "A.2.5",
             "A.2.6", "B.1.9", "B.1.9′",
         ),
         open_part="A.3, B.3, B.6, C.1",

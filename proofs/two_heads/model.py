@@ -9,6 +9,7 @@ from symsim.claims import (
     Step,
     at_most,
     domain,
+    identity,
     inequality,
     integer,
     less,
@@ -16,6 +17,7 @@ from symsim.claims import (
     sizes,
     symbols,
 )
+from symsim.terms import exp, maximum
 
 from .plans import attention_layer, dense_layer, layer_inputs
 
@@ -125,9 +127,78 @@ LAYER = Statement(
     ),
 )
 
+# -- transformers and masks ----------------------------------------------------------------------
+
+i, r, s, u, x = symbols("i r s u x")
+
+TRANSFORMER = Statement(
+    id="2.2",
+    title="transformer",
+    says="φ, then L attention layers, each followed by its token-wise ψ.",
+    steps=(
+        Step(
+            "2.2.1",
+            "Printed: f(X) := ψ(…) in the layer and X^(ℓ) = ψ_ℓ(f_ℓ(X^(ℓ−1))), which applies ψ "
+            "twice: not the same already for ψ(x) = x + 1.",
+            identity(x + 1 + 1, x + 1, domain(real(x))),
+            expect=Kind.REFUTED,
+            finding="G28",
+        ),
+        Step(
+            "2.2.2",
+            "With the heads' output y in place of f, ψ is applied once: on a single token of "
+            "logit u, y = e^u x/e^u and ψ(y) = y + 1 is x + 1.",
+            identity(exp(u) * x / exp(u) + 1, x + 1, domain(real(x), real(u))),
+            role="repaired",
+            repairs="2.2.1",
+            finding="G28",
+        ),
+    ),
+)
+
+row = domain(
+    integer(i, at_least=1), integer(r, at_least=1, at_most=i), integer(s, at_least=0, at_most=i)
+)
+
+MASKS = Statement(
+    id="2.3–2.5",
+    title="masks",
+    says="Causal: j ≤ i. Window r: i − r < j ≤ i. Sinks s: those, and j ≤ s, each key once.",
+    steps=(
+        Step(
+            "2.4.1",
+            "A window keeps the keys i − r + 1, …, i, which are r.",
+            identity(i - (i - r + 1) + 1, r, row),
+        ),
+        Step(
+            "2.5.1",
+            "With sinks, a key j ≤ i is kept in exactly one of two cells: t = 1, the window, or "
+            "t = 0, the sinks before it (q is 1 from i − r + 1 on).",
+            Partition(
+                domain(
+                    integer(i, at_least=1),
+                    integer(r, at_least=1, at_most=i - 1),
+                    integer(s, at_least=0, at_most=i),
+                ),
+                integer(j, at_least=1, at_most=i),
+                (at_most(0, maximum(s - j, j - (i - r + 1))),),
+                integer(t, at_least=0, at_most=1),
+                (
+                    at_most((i - r + 1) * t, j),
+                    at_most(j, (i - r) * (1 - t) + i * t),
+                    at_most((j - s) * (1 - t), 0),
+                    at_most(1, j),
+                ),
+                q,
+                ((q, j + r - 1, i),),
+            ),
+        ),
+    ),
+)
+
 # -- numbers ----------------------------------------------------------------------------------
 
-n, power, k, h, x = symbols("n power k h x")
+n, power = symbols("n power")
 
 NUMBERS = Statement(
     id="1.1",

@@ -8,7 +8,6 @@ from symsim.arithmetic import Arithmetic, Array
 from symsim.claims import Size
 from symsim.constructions import (
     from_qkv,
-    quadratic_calls_as_printed,
     sum_of_tokens,
 )
 from symsim.constructions.b1_as_printed import step_1_oracle
@@ -68,6 +67,9 @@ def dense_layer(numbers: Arithmetic, given: Mapping[str, Array]) -> Array:
 
 def sum_by_values(size: Size) -> Plan:
     """A.2 with values N·X_i."""
+    # Imported now, as a deliberate mistake replaces the constructions.
+    from symsim.constructions.a2_sum_of_tokens import sum_of_tokens  # noqa: PLC0415
+
     return _one_call(size, sum_of_tokens(size.values["N"], {"x": size.values["d"]}))
 
 
@@ -120,6 +122,10 @@ def dense_head(numbers: Arithmetic, given: Mapping[str, Array]) -> Array:
 
 def printed_plan(size: Size) -> Plan:
     """B.1 as printed, under its waivers."""
+    from symsim.constructions.b1_as_printed import (  # noqa: PLC0415
+        quadratic_calls_as_printed,
+    )
+
     n, m, d = (size.values[name] for name in ("N", "M", "d"))
     return quadratic_calls_as_printed(from_qkv(n, d), m)
 
