@@ -11,11 +11,11 @@ import numpy as np
 from symsim.arithmetic import Arithmetic, Array, arithmetic
 from symsim.arithmetic.base import Evidence as Established
 from symsim.arithmetic.symbolic import Symbolic
+from symsim.claims import certified
 from symsim.claims.claim import Acceptance, Count, Evaluation, Execution, Size
 from symsim.claims.verdict import Evidence, Kind
 from symsim.model import ModelError, Plan, run
-from symsim.terms import Kind as TermKind
-from symsim.terms import Term, evaluate, formula, postorder
+from symsim.terms import Term, evaluate, formula
 
 _ENGINE = "execution"
 _SEED = 20250613
@@ -226,29 +226,11 @@ def _closed_form(claim: Count, size: Size) -> Fraction:
 
 
 def _rational(term: Term, values: Mapping[str, Fraction]) -> Fraction:
-    """A term of + − × ÷ in rational numbers."""
-    computed: dict[Term, Fraction] = {}
-    for node in postorder((term,)):
-        args = [computed[arg] for arg in node.args]
-        match node.kind:
-            case TermKind.COLUMN:
-                computed[node] = values[str(node.payload)]
-            case TermKind.CONSTANT:
-                assert isinstance(node.payload, Fraction)
-                computed[node] = node.payload
-            case TermKind.ADD:
-                computed[node] = args[0] + args[1]
-            case TermKind.SUB:
-                computed[node] = args[0] - args[1]
-            case TermKind.MUL:
-                computed[node] = args[0] * args[1]
-            case TermKind.DIV:
-                computed[node] = args[0] / args[1]
-            case TermKind.NEG:
-                computed[node] = -args[0]
-            case _:
-                raise ValueError(f"a closed form has no {node.kind.value}")
-    return computed[term]
+    """A closed form in rational numbers. Raises ValueError where it has no rational value."""
+    found = certified.value(term, values)
+    if not isinstance(found, Fraction):
+        raise ValueError(f"the closed form {formula(term)} has no rational value at {dict(values)}")
+    return found
 
 
 def _sizes(sizes: tuple[Size, ...]) -> str:
