@@ -24,8 +24,8 @@ from symsim.claims.engines.base import Engine
 from symsim.claims.execute import acceptance, count, evaluation, execute, failed
 from symsim.claims.induction import mismatch
 from symsim.claims.obligations import obligations
+from symsim.claims.search.witness import failure_at, holds, inhabitant
 from symsim.claims.verdict import Evidence, Kind, Verdict, combine
-from symsim.claims.witness import failure_at, holds, inhabitant
 from symsim.terms import TermError
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from symsim.arithmetic import Arithmetic, Array, arithmetic
 from symsim.arithmetic.base import Evidence as Established
 from symsim.arithmetic.symbolic import Symbolic
-from symsim.claims import certified
 from symsim.claims.claim import Acceptance, Count, Evaluation, Execution, Size
+from symsim.claims.search import certified
 from symsim.claims.verdict import Evidence, Kind
 from symsim.model import ModelError, Plan, run
 from symsim.terms import Term, evaluate, formula

@@ -15,13 +15,13 @@ from fractions import Fraction
 from itertools import islice, zip_longest
 from typing import Literal
 
-from symsim.claims.certified import Check, Values
 from symsim.claims.claim import Formula
 from symsim.claims.domain import Domain, Relation, Variable, free_symbols
-from symsim.claims.points import Points
+from symsim.claims.search.certified import Check, Values
+from symsim.claims.search.points import Points
+from symsim.claims.search.witness import counterexample, failure_at
 from symsim.claims.verdict import Kind as VerdictKind
 from symsim.claims.verdict import Verdict
-from symsim.claims.witness import counterexample, failure_at
 from symsim.terms import Kind, Term, constant
 from symsim.terms.printing import excerpt
 from symsim.terms.term import binary

@@ -22,10 +22,10 @@ from symsim.claims import (
     real,
     symbols,
 )
-from symsim.claims.boxes import BITS, box_of, simplest_between, subdivide
 from symsim.claims.engines.ball import BallEngine
-from symsim.claims.points import SEED
-from symsim.claims.witness import failure_at
+from symsim.claims.search.boxes import BITS, box_of, simplest_between, subdivide
+from symsim.claims.search.points import SEED
+from symsim.claims.search.witness import failure_at
 from symsim.terms import column, exp, log, maximum
 
 x, y, z, N, M = symbols("x y z N M")

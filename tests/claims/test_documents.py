@@ -22,7 +22,7 @@ from symsim.claims.check import assemble, check, result_of
 from symsim.claims.claim import Claim
 from symsim.claims.library import load, packaged
 from symsim.claims.mutants import select
-from symsim.claims.witness import counterexample, failure_at
+from symsim.claims.search.witness import counterexample, failure_at
 from symsim.cli import exit_codes
 from symsim.cli.check import exit_code
 from symsim.constructions import sum_of_tokens

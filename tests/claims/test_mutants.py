@@ -26,8 +26,8 @@ from symsim.claims import (
 )
 from symsim.claims.engines.ball import BallEngine
 from symsim.claims.mutants import MOST, Change, Mutant, judge, mutants, select
+from symsim.claims.search.witness import counterexample, failure_at
 from symsim.claims.verdict import combine
-from symsim.claims.witness import counterexample, failure_at
 from symsim.terms import exp, formula, log, maximum
 
 A, B, P, x, y, N, M, T = symbols("A B P x y N M T")

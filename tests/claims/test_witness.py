@@ -24,9 +24,9 @@ from symsim.claims import (
     real,
     symbols,
 )
-from symsim.claims.candidates import Choices, Edge, size
-from symsim.claims.points import Points
-from symsim.claims.witness import (
+from symsim.claims.search.candidates import Choices, Edge, size
+from symsim.claims.search.points import Points
+from symsim.claims.search.witness import (
     counterexample,
     failure_at,
     holds,

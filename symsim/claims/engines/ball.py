@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from symsim.claims.boxes import box_of, subdivide
-from symsim.claims.certified import holds, supported
 from symsim.claims.claim import Formula
 from symsim.claims.domain import equal
-from symsim.claims.points import SEED
+from symsim.claims.search.boxes import box_of, subdivide
+from symsim.claims.search.certified import holds, supported
+from symsim.claims.search.points import SEED
+from symsim.claims.search.witness import Failure, Search, search
 from symsim.claims.verdict import Evidence, Kind
-from symsim.claims.witness import Failure, Search, search
 
 POINTS = 5_000
 """Points at which this engine evaluates a claim: every obligation passes here too."""

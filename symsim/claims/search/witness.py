@@ -14,8 +14,10 @@ from fractions import Fraction
 from flint import arb, fmpq
 
 from symsim.arithmetic.undefined import UNDEFINED, Undefined
-from symsim.claims.candidates import size
-from symsim.claims.certified import (
+from symsim.claims.claim import Formula
+from symsim.claims.domain import Domain, Relation
+from symsim.claims.search.candidates import size
+from symsim.claims.search.certified import (
     PRECISIONS,
     Check,
     Values,
@@ -25,9 +27,7 @@ from symsim.claims.certified import (
     undefined_part,
     value,
 )
-from symsim.claims.claim import Formula
-from symsim.claims.domain import Domain, Relation
-from symsim.claims.points import PATIENCE, Points
+from symsim.claims.search.points import PATIENCE, Points
 from symsim.claims.verdict import Witness
 
 __all__ = [

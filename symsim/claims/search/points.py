@@ -19,9 +19,9 @@ from random import Random
 
 from flint import fmpq, fmpq_poly, fmpz
 
-from symsim.claims.candidates import Choices, Edge, tighter
-from symsim.claims.certified import PRECISIONS, Check, Compiled, Operation, Values, rational
 from symsim.claims.domain import Domain, Relation, free_symbols
+from symsim.claims.search.candidates import Choices, Edge, tighter
+from symsim.claims.search.certified import PRECISIONS, Check, Compiled, Operation, Values, rational
 from symsim.terms import Kind
 
 SEED = 20250614

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from flint import fmpq
 
-from symsim.claims.certified import Check
+from symsim.claims.search.certified import Check
 
 _LONGEST_LIST = 400
 """Integers between two bounds that are all listed."""

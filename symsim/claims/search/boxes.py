@@ -16,7 +16,9 @@ from math import floor
 
 from flint import arb, ctx, fmpq
 
-from symsim.claims.certified import (
+from symsim.claims.claim import Formula
+from symsim.claims.domain import Domain, Variable
+from symsim.claims.search.certified import (
     CERTIFIED,
     Check,
     Compiled,
@@ -29,9 +31,7 @@ from symsim.claims.certified import (
     fraction,
     rational,
 )
-from symsim.claims.claim import Formula
-from symsim.claims.domain import Domain, Variable
-from symsim.claims.witness import Failure, failure_at
+from symsim.claims.search.witness import Failure, failure_at
 from symsim.terms import Kind
 
 BITS = 160

@@ -1,0 +1,1 @@
+"""Search for points of domains: certified evaluation, candidates, witnesses, boxes."""
