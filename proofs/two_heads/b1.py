@@ -27,10 +27,12 @@ from symsim.terms import constant, exp
 from .plans import (
     arranged_rows,
     dense_head,
+    every_row_is_the_sum,
     head_inputs,
     merged_outside,
     printed_plan,
     step_two_calls,
+    token_inputs,
     without_waiver_for_tokens,
 )
 
@@ -115,7 +117,13 @@ B1 = Statement(
         Step(
             "B.1.4″",
             "Appending, shifting and reversing are arrangements outside, with one stored zero row.",
-            Acceptance("a call on arranged and padded rows", arranged_rows, divisible),
+            Execution(
+                "a call of A.2 on reversed rows and the zero row",
+                arranged_rows,
+                token_inputs,
+                every_row_is_the_sum,
+                sizes("N d", (1, 1), (3, 2)),
+            ),
             role="repaired",
             repairs="B.1.4′",
             finding="G09",

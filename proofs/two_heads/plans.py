@@ -147,12 +147,12 @@ def without_waiver_for_tokens(size: Size) -> Plan:
 
 
 def arranged_rows(size: Size) -> Plan:
-    """A call of A.2 on the first M − 1 rows of a matrix, reversed, and the stored zero row."""
-    m, d = size.values["M"], size.values["d"]
-    plan = Plan(Limits.of_paper(tokens=m, dimension=d))
-    rows = plan.input("x", size.values["N"], d)[: m - 1][::-1]
-    tokens = stack(rows, plan.zero(d).named("x"))
-    plan.finish(plan.call("block", "arranged", sum_of_tokens(tokens.rows, {"x": d}), tokens))
+    """A call of A.2 on the N rows of a matrix, reversed, and the stored zero row."""
+    n, d = size.values["N"], size.values["d"]
+    plan = Plan(Limits.of_paper(tokens=n + 1, dimension=d))
+    tokens = stack(plan.input("x", n, d)[::-1], plan.zero(d).named("x"))
+    output = plan.call("block", "arranged", sum_of_tokens(n + 1, {"x": d}), tokens)
+    plan.finish(output[:n])
     return plan
 
 

@@ -137,6 +137,6 @@ def exit_code(results: Sequence[DocumentResult]) -> int:
     unexpected = [step for step in steps if not step.as_expected]
     if not unexpected:
         return exit_codes.OK
-    open_kinds = {Kind.UNDECIDED, Kind.NOT_RUN, Kind.PROBABLE, Kind.SAMPLED, Kind.ENCLOSED}
+    open_kinds = {Kind.UNDECIDED, Kind.PROBABLE, Kind.SAMPLED, Kind.ENCLOSED}
     merely_open = all(step.verdict.kind in open_kinds for step in unexpected)
     return exit_codes.UNDECIDED if merely_open else exit_codes.DIFFERS

@@ -31,7 +31,7 @@ from symsim.report.words import summary
 from symsim.terms import constant
 
 STEPS = {step.name: (path, step) for path in packaged() for step in load(path).steps}
-OPEN = {Kind.UNDECIDED, Kind.NOT_RUN, Kind.PROBABLE, Kind.SAMPLED, Kind.ENCLOSED}
+OPEN = {Kind.UNDECIDED, Kind.PROBABLE, Kind.SAMPLED, Kind.ENCLOSED}
 
 
 @pytest.fixture(scope="session")

@@ -123,10 +123,14 @@ def test_a_wrong_expectation_fails_the_run_and_is_named(capsys, tmp_path):
     assert "NOT as expected: T.1.1." in run(capsys, "check", path, code=1)
 
 
+def test_a_step_that_is_not_run_and_was_expected_to_be_is_one(capsys, tmp_path):
+    path = changed(tmp_path, ", expect=Kind.NOT_RUN", "")
+    assert "NOT as expected: T.2.2." in run(capsys, "check", path, code=1)
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (", expect=Kind.NOT_RUN", ""),
         ("identity(x + x, 2 * x, line)", "identity(x, x, line)"),
         ("identity(x + x, 2 * x, line)", 'Acceptance("it", plan, sizes("N", (1,)))'),
     ],
