@@ -4,7 +4,7 @@ The numbers are those of the project's list of reports (merging and masks 1-20, 
 sinks 21-25, constructions 27-29, our own tools 32-47). A gate declares a value, a refusal with
 its message, or that the question stays undecided, and where its right value comes from.
 
-Left to later issues, because what they are about is not built yet:
+Left until what they are about is built:
 
     1  identity of the merge of (value, log-sum-exp) pairs: no such merge yet
     2  key chunks in which some query rows read no key: masked constructions come later
