@@ -135,7 +135,8 @@ CASE_FILES = {
     "answers of another shape": (case(output_base2=[["1"]]), "output_base2: found 1 rows"),
     "fractional logit": (
         case(Q=[["1/2"], [0]]),
-        "logit at row 0, column 0: found 1/2, expected an integer (weights are 2^logit in exact; exact:pl2 takes fractions)",
+        "logit at row 0, column 0: found 1/2, expected an integer (weights are 2^logit in exact; "
+        "exact:pl2 takes fractions)",
     ),
 }  # fmt: skip
 
