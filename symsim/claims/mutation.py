@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symsim.claims.claim import Claim, Count, Execution, Formula, Partition
+from symsim.claims.claim import (
+    Claim,
+    Count,
+    Counterexample,
+    Evaluation,
+    Execution,
+    Formula,
+    Induction,
+    Partition,
+)
 from symsim.claims.domain import Relation
 from symsim.claims.execute import count, execute
 from symsim.claims.mistakes import mistaken
@@ -55,14 +64,18 @@ def mutate(
 
 
 def _fates(claim: Claim, decide: Decide) -> Iterator[tuple[str, str]]:
-    """What was changed, and what became of it."""
+    """What was changed, and what became of it.
+
+    An acceptance, an import and what is unproved have nothing that could be nearly so.
+    """
     match claim:
         case Formula():
-            for mutant in select(claim).mutants:
-                yield mutant.description, judge(mutant, lambda f: _of_mutant(f, decide))
+            yield from _formulas(claim, decide)
+        case Induction():
+            for part, formula in (("base", claim.base), ("step", claim.step)):
+                yield from ((f"{part}: {what}", fate) for what, fate in _formulas(formula, decide))
         case Partition():
-            for what, changed in _partitions(claim):
-                yield what, _killed(decide(changed))
+            yield from ((what, _killed(decide(changed))) for what, changed in _partitions(claim))
         case Count():
             for what, term in _shifted_constants(claim.closed_form):
                 evidence = count(replace(claim, closed_form=term))
@@ -72,8 +85,38 @@ def _fates(claim: Claim, decide: Decide) -> Iterator[tuple[str, str]]:
                 with mistaken(mistake):
                     found = {evidence.kind for evidence in execute(claim)}
                 yield mistake.what, "killed" if Kind.REFUTED in found else "alive"
-        case _:
-            return
+        case Evaluation():
+            yield from _results(claim, decide)
+        case Counterexample():
+            yield from _neighbours(claim, decide)
+
+
+def _results(claim: Evaluation, decide: Decide) -> Iterator[tuple[str, str]]:
+    """Another result: one more, or not finite; of what is not finite, 0."""
+    other: tuple[Fraction | int | None, ...] = (
+        (0,)
+        if claim.result is None
+        else (
+            claim.result + 1,
+            None,
+        )
+    )
+    for result in other:
+        what = "result not finite" if result is None else f"result {result}"
+        yield what, _killed(decide(replace(claim, result=result)))
+
+
+def _neighbours(claim: Counterexample, decide: Decide) -> Iterator[tuple[str, str]]:
+    """Each value one more: outside the domain, or no counterexample; else another one."""
+    for name, value in claim.values.items():
+        moved = replace(claim, values={**claim.values, name: value + 1})
+        fate = _killed(decide(moved))
+        yield f"{name} + 1", "another one" if fate == "equivalent" else fate
+
+
+def _formulas(claim: Formula, decide: Decide) -> Iterator[tuple[str, str]]:
+    for mutant in select(claim).mutants:
+        yield mutant.description, judge(mutant, lambda f: _of_mutant(f, decide))
 
 
 def _of_mutant(claim: Formula, decide: Decide) -> Verdict:

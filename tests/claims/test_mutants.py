@@ -9,7 +9,10 @@ from typing import get_args
 import pytest
 
 from symsim.claims import (
+    Counterexample,
+    Evaluation,
     Formula,
+    Induction,
     Kind,
     Verdict,
     at_most,
@@ -24,8 +27,10 @@ from symsim.claims import (
     real,
     symbols,
 )
+from symsim.claims.decide import decide
 from symsim.claims.engines.ball import BallEngine
 from symsim.claims.mutants import MOST, Change, Mutant, judge, mutants, select
+from symsim.claims.mutation import _fates, mutate
 from symsim.claims.search.witness import counterexample, failure_at
 from symsim.claims.verdict import combine
 from symsim.terms import exp, formula, log, maximum
@@ -327,3 +332,29 @@ def test_descriptions_stay_short():
     claim = identity(long, long + 0, domain(positive(A)))
     assert len(formula(long)) > 200
     assert max(len(m.description) for m in mutants(claim)) < 160
+
+
+def test_every_kind_of_claim_that_can_be_missed_narrowly_has_mutants():
+    n, power, x = symbols("n power x")
+    growth = Induction(
+        "n",
+        base=inequality(less(1, 2), domain()),
+        step=inequality(
+            less(n + 1, 2 * power), domain(real(n, at_least=1), real(power), less(n, power))
+        ),
+    )
+    square = inequality(less(x, x * x), domain(integer(x, at_least=0)))
+    cases = (
+        (growth, {"base: ", "step: "}),
+        (Evaluation("x + 1", x + 1, {"x": 1}, "float32", 2), {"result 3", "result not finite"}),
+        (Evaluation("1/x", 1 / x, {"x": 0}, "float32", None), {"result 0"}),
+        (Counterexample(square, {"x": 1}), {"x + 1"}),
+    )
+    for claim, expected in cases:
+        verdict = decide(claim)
+        assert verdict.kind is Kind.PROVED
+        fates = dict(_fates(claim, decide))
+        assert all(any(what.startswith(start) for what in fates) for start in expected)
+        assert "alive" not in fates.values()
+        assert mutate(claim, verdict, {}, decide).killed > 0
+    assert dict(_fates(Counterexample(square, {"x": 0}), decide)) == {"x + 1": "another one"}
